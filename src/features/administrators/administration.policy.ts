@@ -16,7 +16,7 @@ export const ORGANIZATION_PERMISSIONS = [
 ] as const;
 export type OrganizationPermission = (typeof ORGANIZATION_PERMISSIONS)[number];
 
-/** A role given to a user; only ORG_ADMIN is bound to an organization. */
+/** A role assigned to a user; only ORG_ADMIN belongs to an organization. */
 export interface Role {
   readonly type: RoleType;
   readonly orgId?: string | undefined;
@@ -84,13 +84,13 @@ export interface Gain {
 }
 
 /**
- * Does a gain lift a person out of the reach of organizations' administrators who could change this person until now? They may know the password, or
- * have enrolled a factor, and must not share the gain.
+ * Does a gain raise a person above administrators of organizations who can currently change them? Those may know the password or have enrolled a
+ * factor, and must not share the gain.
  */
 export function gainsBeyondReach(
   person: {
     readonly orgIds: readonly string[];
-    /** With those that the person has left. */
+    /** Including former ones. */
     readonly orgIdsEver: readonly string[];
     readonly roles: readonly Role[];
   },
@@ -98,23 +98,23 @@ export function gainsBeyondReach(
 ): boolean {
   const isInReach = person.orgIdsEver.length > 0 && person.roles.every(({ type }) => type === 'ORG_ADMIN');
   if (!isInReach || orgId === undefined) return isInReach;
-  // Only owners change the accounts of owners: until now, admins who are none could.
+  // Only owners change the accounts of owners: until now, other administrators could, too.
   if (isOwner) return !person.roles.some((role) => role.isOwner === true && role.orgId === orgId);
-  // Until they returned, only the administrators of the other organization could manage the user.
+  // Before the return, only administrators of the other organization could manage the user.
   const isHeld = person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId);
   return !isHeld && person.orgIdsEver.some((id) => id !== orgId);
 }
 
 /**
- * May a person be changed from within a reach? An administrator of one organization changes those who belong to it alone, and nobody who has
- * rights that they have not: a new password for either would open to them what is not theirs. An account that its user brought along stays the user's.
+ * Can a person be changed from within a reach? An administrator of one organization can change users who belong only to it, but not users with more
+ * rights: with a new password they could use those rights. Accounts that existed before the membership remain the user's own.
  */
 export function isPersonWithin(
   reach: Reach,
   person: {
     readonly orgIds: readonly string[];
     readonly roles: readonly Role[];
-    /** In all these organizations with an account that existed before. */
+    /** Did the account exist before it joined any of these organizations? */
     readonly isJoined: boolean;
   },
 ): boolean {

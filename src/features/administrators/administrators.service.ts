@@ -1,4 +1,4 @@
-/** A user as the console sees them: name and current roles. Without roles they are no administrator. Also lists the administrators. */
+/** A user in the console: name and current roles. Without roles they are not an administrator. Also lists the administrators. */
 
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -14,7 +14,7 @@ import { type Administrator, type AdministratorSelection, findRights, selectAdmi
 export interface ConsoleUser {
   readonly id: string;
   readonly login: string;
-  /** Empty where the profile has none. */
+  /** Empty if the profile has none. */
   readonly name: string;
   /** Language of the profile if the pages support it; BCP 47. */
   readonly language: string | undefined;
@@ -23,7 +23,7 @@ export interface ConsoleUser {
   readonly isActive: boolean;
 }
 
-/** @returns undefined when there is no such user */
+/** @returns undefined if there is no such user */
 export async function findConsoleUser({ database: { knex } }: Services, userId: string): Promise<ConsoleUser | undefined> {
   const [user, roles] = await Promise.all([findUserById(knex, userId), findRights(knex, userId)]);
   return (

@@ -29,7 +29,7 @@ export interface Recovered {
   readonly link: string;
 }
 
-/** The step that leads out of a status in which nobody can sign in. */
+/** The step that ends a status in which nobody can sign in. */
 const WAY_OUT = {
   STAGED: ['activate', 'activated'],
   DEPROVISIONED: ['activate', 'activated'],
@@ -37,9 +37,9 @@ const WAY_OUT = {
 } as const satisfies Partial<Record<User['status'], readonly [LifecycleStep, string]>>;
 
 /**
- * All of it or nothing, in one transaction with its audit events.
- * @param idOrLogin who is not there is created
- * @param options.resetFactors also takes away their second factors and passkeys
+ * Makes all changes in one transaction with their audit events.
+ * @param idOrLogin created if it does not exist
+ * @param options.resetFactors also deletes their second factors and passkeys
  */
 export async function recoverAdministrator(
   services: Services,

@@ -1,4 +1,4 @@
-/** The administrator's roles of a user: given and taken. */
+/** The administrator roles of a user: assigning and removing. */
 
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';

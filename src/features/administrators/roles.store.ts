@@ -27,7 +27,7 @@ const roleOf = ({ id, user_id, type, org_id, created }: Row): AssignedRole => ({
   created,
 });
 
-/** Gives a user a role. @returns what kept the row out where it is not written */
+/** Assigns a role to a user. @returns the conflict that prevented it */
 export async function insertRole(
   executor: Executor,
   userId: string,
@@ -47,7 +47,7 @@ export async function insertRole(
   }
 }
 
-/** The user's roles, the oldest first. */
+/** The user's roles, oldest first. */
 export async function findRoles(executor: Executor, userId: string): Promise<AssignedRole[]> {
   const rows = await executor('roles')
     .where({ user_id: userId })
@@ -80,7 +80,7 @@ export async function lockSuperAdmins(trx: Executor): Promise<void> {
   await trx.raw('SELECT pg_advisory_xact_lock(?)', [SUPER_ADMINS]);
 }
 
-/** Is this user an active SUPER_ADMIN who can sign in, and nobody else? */
+/** Is this user the only active SUPER_ADMIN who can sign in? */
 export async function isLastSuperAdmin(executor: Executor, userId: string): Promise<boolean> {
   const rows: { user_id: string }[] = await executor('roles')
     .join('users', 'users.id', 'roles.user_id')
@@ -134,7 +134,7 @@ export function selectAdministrators(
   });
 }
 
-// Reads what a user may administer, in one statement: assigned roles and the roles of members in organizations.
+// Reads what a user can administer, in one statement: assigned roles and the roles of members in organizations.
 
 /** Row of the statement. */
 export interface StoredRight {
@@ -166,7 +166,7 @@ export const roleOfRight = ({ type, org_id, permissions, owner }: StoredRight): 
   ...(owner && { isOwner: true }),
 });
 
-/** Everything that the user may administer. A custom role counts as an ORG_ADMIN with its permissions. */
+/** Everything that the user can administer. A custom role counts as an ORG_ADMIN with its permissions. */
 export async function findRights(executor: Executor, userId: string): Promise<readonly Role[]> {
   const { rows } = await executor.raw<{ rows: { rights: StoredRight[] }[] }>(
     `SELECT ${RIGHTS_OF_USER} AS rights FROM (SELECT ?::text AS id) u`,

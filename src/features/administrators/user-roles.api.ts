@@ -81,7 +81,7 @@ export const userRoleEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** A role is given or taken, never changed. */
+/** A role is assigned or removed, never changed. */
 const present = (found: AssignedRole, baseUrl: string): z.input<typeof role> => ({
   id: found.id,
   label: LABELS[found.type],

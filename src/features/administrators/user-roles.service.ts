@@ -1,4 +1,4 @@
-/** Administrators' roles: given and taken. A change counts from the next request on; an API token has the roles that its creator has then. */
+/** Assigns and removes administrator roles. A change takes effect with the next request; an API token has its creator's current roles. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

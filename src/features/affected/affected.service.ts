@@ -3,7 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { type Affected, type AffectedBy, countAffected, MOST_COUNTED } from './affected.store.ts';
 
-/** @param key the ID of what is deleted, and what it belongs to */
+/** @param key the ID of the deleted object, and of its parent */
 export const affectedBy = <Kind extends AffectedBy>(
   { database }: Services,
   kind: Kind,

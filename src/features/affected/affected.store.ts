@@ -6,7 +6,7 @@ import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 export const MOST_COUNTED = 10_000;
 
 const assigned = (kind: 'user' | 'group'): string => `application_${kind}_roles WHERE application_id = :id AND role_id = :roleId`;
-/** Applications that a user gets neither by another group nor by an assignment of their own. */
+/** Applications that a user has neither by another group nor by a direct assignment. */
 const ONLY_BY_GROUP = `application_groups a WHERE a.group_id = :id
   AND NOT EXISTS (SELECT FROM application_users own WHERE own.application_id = a.application_id AND own.user_id = :userId)
   AND NOT EXISTS (SELECT FROM group_members m JOIN application_groups other ON other.group_id = m.group_id AND other.application_id = a.application_id
@@ -86,7 +86,7 @@ export type AffectedBy = keyof Parts;
 /** Numbers of what is affected; beyond `MOST_COUNTED` there are more. */
 export type Affected<Kind extends AffectedBy> = Readonly<Record<keyof Parts[Kind], number>>;
 
-/** @param key the ID of what is deleted, and what it belongs to */
+/** @param key the ID of the deleted object, and of its parent */
 export async function countAffected<Kind extends AffectedBy>(
   executor: Executor,
   kind: Kind,

@@ -1,4 +1,4 @@
-/** `api-tokens`: what calls of this API are signed with. Anyone who may call the API at all has tokens of their own. */
+/** `api-tokens`: tokens that authenticate calls of this API. Everyone who can call the API has their own tokens. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';

@@ -67,7 +67,7 @@ export async function createApiToken(
     lastUsed: null,
   };
   await services.database.transaction(async (trx) => {
-    // Locked, so that a deactivation under way finds the token, or is found by it.
+    // Locked, so that either a concurrent deactivation finds the token, or this finds the deactivation.
     if ((await lockUser(trx, input.userId))?.status !== 'ACTIVE') throw forbidden();
     if (orgId !== undefined && !(await organizationExists(trx, orgId))) throw orgMissing();
     if (!(await insertApiToken(trx, apiToken, digestOf(type, value))))
@@ -85,7 +85,7 @@ export async function createApiToken(
 
 const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
 
-/** By type, so that none passes for one of another type, also where the former version looks. */
+/** Depends on the type, so that a token cannot be used as one of another type, not even by the former version. */
 const digestOf = (type: ApiTokenType, value: string): string => digest(type === 'API' ? value : `${type} ${value}`);
 
 /**
@@ -98,11 +98,11 @@ function rolesOfScim(roles: readonly Role[], orgId: string | null): readonly Rol
   return isWithin(reach, orgId) ? [{ type: 'ORG_ADMIN', orgId }] : undefined;
 }
 
-/** The caller's own tokens, oldest first; those of everybody for anyone who may read the whole service. */
+/** The caller's own tokens, oldest first; all tokens for administrators who can read the whole service. */
 export const listApiTokens = (services: Services, window: Window, request: RequestContext): Promise<Page<ApiToken>> =>
   readApiTokens(services.database.knex, window, seesAll(request, 'read') ? undefined : request.actor.id);
 
-/** @throws {ApiError} not found, also for another's token that the caller may not see */
+/** @throws {ApiError} not found, also for another user's token that the caller cannot see */
 export async function getApiToken(services: Services, id: string, request: RequestContext): Promise<ApiToken> {
   const apiToken = await findApiToken(services.database.knex, id);
   if (apiToken === undefined || !isOpenTo(request, apiToken, 'read')) throw notFound(id, 'ApiToken');
@@ -110,8 +110,8 @@ export async function getApiToken(services: Services, id: string, request: Reque
 }
 
 /**
- * Ends a token: the next request with it is refused.
- * @throws {ApiError} not found, also for another's token that the caller may not see; forbidden for one that they may only see
+ * Revokes a token: the next request with it is refused.
+ * @throws {ApiError} not found, also for another user's token that the caller cannot see; forbidden for one that they can only see
  */
 export async function revokeApiToken(services: Services, id: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {

@@ -1,4 +1,4 @@
-/** API tokens, known by their digest alone. The only SQL on that table; it reads the creator and their roles along. */
+/** API tokens, found by their digest. The only SQL on that table; it also reads the creator and their roles. */
 
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';

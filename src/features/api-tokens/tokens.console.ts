@@ -33,7 +33,7 @@ async function ownersOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Pro
   return new Map(await Promise.all(ids.map(async (id) => [id, (await findConsoleUser(visit.services, id))?.login ?? id] as const)));
 }
 
-/** Token types that a user may create. */
+/** Token types that the user can create. */
 async function typesOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, Text>> {
   const organizations = organizationsIn(visit);
   const typeOf = async ({ type, orgId }: ApiToken): Promise<Text> => {

@@ -9,7 +9,7 @@ export interface ApplicationRole {
   readonly lastUpdated: Date;
 }
 
-/** A role of a user at an application, and where it comes from. */
+/** A role of a user at an application, and its source. */
 export interface HeldRole {
   readonly name: string;
   /** By the user's own assignment. */

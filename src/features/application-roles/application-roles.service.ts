@@ -21,7 +21,7 @@ import {
   updateRoleRow,
 } from './application-roles.store.ts';
 
-/** Limit per application; a token cannot hold more. */
+/** Maximum per application, because of the size of tokens. */
 const MOST_ROLES = 100;
 
 export const applicationRoleFields = z.strictObject({

@@ -8,13 +8,13 @@ import type { ApplicationRole, HeldRole } from './application-roles.resource.ts'
 
 const ROLE: Columns<ApplicationRole> = columns('id', 'name', 'displayName', 'description', 'created', 'lastUpdated');
 
-/** @returns false when the application has a role of this name */
+/** @returns false if the application already has a role of this name */
 export async function insertApplicationRole(trx: Executor, applicationId: string, role: ApplicationRole): Promise<boolean> {
   const row = { application_id: applicationId, ...toRow<ApplicationRole>(ROLE, role) };
   return (await trx('application_roles').insert(row).onConflict(['application_id', 'name']).ignore().returning('id')).length === 1;
 }
 
-/** @returns false when another role of the application has this name; the transaction is then good for nothing more */
+/** @returns false if another role of the application has this name; the transaction can then only be rolled back */
 export const updateRoleRow = (trx: Executor, role: ApplicationRole): Promise<boolean> =>
   unlessRefused(trx('application_roles').where({ id: role.id }).update(toRow<ApplicationRole>(ROLE, role)));
 
@@ -70,7 +70,7 @@ const HELD = `SELECT r.name, bool_or(held.group_id IS NULL) AS direct,
   JOIN application_roles r ON r.id = held.role_id LEFT JOIN groups g ON g.id = held.group_id
   GROUP BY r.name ORDER BY r.name COLLATE "C"`;
 
-/** The roles of a user at an application, in alphabetical order, each with where it comes from. */
+/** The roles of a user at an application, in alphabetical order, with their sources. */
 export async function listHeldRoles(executor: Executor, applicationId: string, userId: string): Promise<readonly HeldRole[]> {
   const { rows } = await executor.raw<{ rows: HeldRole[] }>(HELD, { applicationId, userId });
   return rows;

@@ -30,7 +30,7 @@ export interface PersonalPart {
   /** `actor`, `client`, `change`, or `target.0` and so on. */
   readonly name: string;
   readonly value: unknown;
-  /** Ids of the users whose deletion takes it out. */
+  /** IDs of the users whose deletion erases it. */
   readonly of: readonly string[];
 }
 
@@ -57,11 +57,11 @@ export function personalParts({ actor, client, target, debugContext }: AuditReco
   return parts.filter(({ of }) => of.length > 0);
 }
 
-/** The users whose data events hold, each once an event. */
+/** The users with data in events, once per event. */
 export const namesIn = (events: readonly AuditRecord[]): { readonly userId: string; readonly seq: number }[] =>
   events.flatMap((event) => [...new Set(personalParts(event).flatMap(({ of }) => of))].map((userId) => ({ userId, seq: event.seq })));
 
-/** The event with other values in some of its personal parts; the others stay. */
+/** The event with new values in some of its personal parts. */
 function withParts<E extends AuditRecord>(
   event: E,
   names: ReadonlySet<string>,
@@ -122,6 +122,6 @@ const SLACK_MS = 15 * 60_000;
 export const isBackdated = (published: Date, nothingElseThereAt: Date | undefined): boolean =>
   nothingElseThereAt !== undefined && published.getTime() < nothingElseThereAt.getTime() - SLACK_MS;
 
-/** Did an event happen before a moment, or so shortly after that the two may have been written in the other order? */
+/** Did an event happen before a time, or so shortly after it that the two may have been written in reverse order? */
 export const isNotMuchLater = (published: Date, moment: Date | undefined): boolean =>
   moment !== undefined && published.getTime() <= moment.getTime() + SLACK_MS;

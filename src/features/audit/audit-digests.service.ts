@@ -1,12 +1,13 @@
 /**
- * The digests that seal the audit log: of an event, its personal parts as salted commitments, so that one can be taken out and its digest proves what
- * it was; of a batch; of a seal, which is signed besides with a key of SECRET_KEY (HMAC, RFC 2104). The texts that are hashed: features/audit/audit-chain.policy.ts.
+ * The digests that seal the audit log: of an event, with its personal parts as salted commitments that remain verifiable after the data is erased; of
+ * a batch; and of a seal, which is also signed with a key of SECRET_KEY (HMAC, RFC 2104). features/audit/audit-chain.policy.ts defines the hashed
+ * texts.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { digest, type Keyring, sameSecret } from '../../platform/crypto/secrets.ts';
 import { type AuditRecord, canonical, personalParts, publicForm, type SealedBatch, sealForm } from './audit-chain.policy.ts';
 
-/** By the name of the part: the salt while the part is there, its digest when it is gone. */
+/** By name of the part: the salt, or the digest once the part was erased. */
 export type Commitments = Readonly<Record<string, { readonly salt: string } | { readonly digest: string }>>;
 
 /** Sequence number and digest of an event. */
@@ -54,7 +55,7 @@ export interface Removal {
   readonly removed: Date;
 }
 
-/** Signs with the newest key of SECRET_KEY, and knows the signatures of all of them. */
+/** Signs with the newest key of SECRET_KEY, and verifies signatures of all keys. */
 export class AuditSigner {
   readonly #keys: ReadonlyMap<string, Buffer>;
   /** ID of the signing key. */
@@ -68,7 +69,7 @@ export class AuditSigner {
 
   signSeal = (hash: string): Signature => this.#sign(`seal ${hash}`);
   signRemoval = (removal: Removal): Signature => this.#sign(`removal ${canonical(removal)}`);
-  /** @returns undefined where the key is not one of SECRET_KEY */
+  /** @returns undefined if the key is not in SECRET_KEY */
   isSealRight = (hash: string, signature: Signature): boolean | undefined => this.#isRight(`seal ${hash}`, signature);
   isRemovalRight = (removal: Removal, signature: Signature): boolean | undefined =>
     this.#isRight(`removal ${canonical(removal)}`, signature);

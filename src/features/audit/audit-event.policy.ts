@@ -17,12 +17,12 @@ export interface RequestContext {
   readonly roles?: readonly Role[];
   readonly ipAddress?: string;
   readonly userAgent?: string;
-  /** Does the caller's program refuse values that Okta does not have? */
+  /** Does the client reject values that Okta does not have? */
   readonly knowsOktaValuesOnly?: boolean;
   readonly requestId?: string;
   /** Did it come through a proxy? */
   readonly isForwarded?: boolean;
-  /** BCP 47: of the page that it was made on. */
+  /** BCP 47: language of the page. */
   readonly language?: string;
   /** Value of the browser's device cookie. */
   readonly device?: string;
@@ -36,7 +36,7 @@ export const SYSTEM: RequestContext = {
   roles: [{ type: 'SUPER_ADMIN' }],
 };
 
-/** Somebody who has not proved who they are. */
+/** An unauthenticated sender. */
 export const NOBODY: Actor = { id: 'unknown', type: 'User', displayName: 'unknown' };
 
 export interface Event {

@@ -69,7 +69,7 @@ export async function removeOldEvents(services: Removing): Promise<boolean> {
   });
 }
 
-/** After a change of SECRET_KEY the new key vouches for what was removed, while the one before still proves it. */
+/** After a change of SECRET_KEY, signs the removal with the new key, while the previous one still verifies it. */
 export async function renewSignature({ database, keyring, log }: Removing): Promise<void> {
   const signer = new AuditSigner(keyring);
   await database.transaction(async (trx) => {

@@ -19,15 +19,15 @@ const BATCH = 250;
 
 type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
 
-/** A seal that this process has seen. */
+/** A seal that this process has made or read. */
 export interface SeenSeal {
   readonly n: number;
   readonly hash: string;
 }
 
 /**
- * Seals one batch of what no batch holds yet, or, when SECRET_KEY has a new key, an empty one, so that the new key vouches for all before.
- * @returns the seal and whether there is more; undefined when there was nothing to seal, or while another one seals
+ * Seals one batch of unsealed events, or an empty one if SECRET_KEY has a new key, so that the new key signs everything before.
+ * @returns the seal and whether there is more; undefined if there was nothing to seal, or another process is sealing
  */
 export async function sealBatch(
   { database, keyring }: Sealing,
@@ -64,7 +64,7 @@ export async function sealBatch(
   });
 }
 
-/** Begins to seal. @returns a way to end it, after what is under way */
+/** Starts sealing. @returns a handle that stops it after the current batch */
 export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
   const { database, keyring, log } = services;
   const { keyId } = new AuditSigner(keyring);
@@ -74,7 +74,7 @@ export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
 
   async function round(): Promise<void> {
     const news = await findSealNews(database.pool, seen?.n, present());
-    // Was the log put back to an earlier state, or another one in its place? What a process remembers nobody changes in the database.
+    // Detects a log that was restored to an earlier state or replaced: a change of the database does not change this process's memory.
     if (seen !== undefined && news.hash !== seen.hash)
       log.error(
         { seal: seen.n, hash: seen.hash },

@@ -1,6 +1,6 @@
 /**
- * The seals of the audit log, and the only statements that write to events: their seal, what is taken out of them when a user is deleted, and their
- * removal when they were kept long enough. One process at a time writes here (`lockSealing`).
+ * The seals of the audit log, and the only statements that change events: sealing, erasure of deleted users' data, and removal after the retention.
+ * One process at a time writes here (`lockSealing`).
  */
 import type pg from 'pg';
 import { timings } from '../../platform/clock/timings.ts';
@@ -12,7 +12,7 @@ import type { StoredEvent } from './events.resource.ts';
 
 const SEALER_LOCK = 0x67617473;
 
-/** Until the end of the transaction nobody else seals, takes out or removes. @returns false while another one does */
+/** Prevents other processes from sealing, erasing and removing until the end of the transaction. @returns false if another one is doing so */
 export async function lockSealing(trx: Executor): Promise<boolean> {
   const { rows } = await trx.raw<{ rows: { held: boolean }[] }>('SELECT pg_try_advisory_xact_lock(?) AS held', [SEALER_LOCK]);
   if (rows[0]?.held !== true) return false;
@@ -38,13 +38,13 @@ export interface SealNews {
   readonly head: { readonly n: number; readonly hash: string; readonly keyId: string } | null;
   /** Hash of the requested seal; null: it does not exist. */
   readonly hash: string | null;
-  /** Is there an event that no batch holds? */
+  /** Is there an unsealed event? */
   readonly unsealed: boolean;
   /** Is the data of a deleted user to be taken out of the log by now? */
   readonly erasureDue: boolean;
 }
 
-/** @param n a seal that was seen before; undefined: none was */
+/** @param n a known seal; undefined: none */
 export async function findSealNews(pool: pg.Pool, n: number | undefined, now: Date): Promise<SealNews> {
   const text = `SELECT (SELECT jsonb_build_object('n', n, 'hash', hash, 'keyId', key_id) FROM audit_seals ORDER BY n DESC LIMIT 1) AS head,
       (SELECT hash FROM audit_seals WHERE n = $1::bigint) AS hash,
@@ -131,7 +131,7 @@ export interface Named {
   readonly seq: number;
 }
 
-/** Notes which users' data an event holds. */
+/** Records which users' data an event contains. */
 export async function nameInEvents(trx: Executor, names: readonly Named[]): Promise<void> {
   await trx.raw(
     'INSERT INTO audit_people (user_id, seq) SELECT * FROM jsonb_to_recordset(?::jsonb) AS p ("userId" text, seq bigint) ON CONFLICT DO NOTHING',
@@ -148,7 +148,7 @@ export async function eventsOfSeals<C>(executor: Executor, after: number, last: 
     .select<SealedEvent<C>[]>(SEALED);
 }
 
-/** An event in a batch that there is not. @param last number of the last seal */
+/** An event in a batch that does not exist. @param last number of the last seal */
 export async function findUnbatchedEvent(executor: Executor, last: number): Promise<SealedEvent<unknown> | undefined> {
   const stray = (operator: '<' | '>', n: number) =>
     executor('audit_events').where('seal', operator, n).orderBy('seal').first<SealedEvent<unknown> | undefined>(SEALED);
@@ -160,7 +160,7 @@ export async function countUnsealed(executor: Executor): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** In the transaction of the user's deletion: their data shall go out of the log. */
+/** Requests the erasure of the user's data from the log, in the transaction of the user's deletion. */
 export async function requestErasure(trx: Executor, userId: string, now: Date): Promise<void> {
   await trx('audit_erasures').insert({ user_id: userId, requested: now, due: now }).onConflict('user_id').ignore();
 }
@@ -189,7 +189,7 @@ export async function endErasure(trx: Executor, userId: string): Promise<void> {
 const TAKE_NAMED = `DELETE FROM audit_people WHERE user_id = :userId AND seq IN
   (SELECT seq FROM audit_people WHERE user_id = :userId ORDER BY seq LIMIT :limit) RETURNING seq`;
 
-/** Events that hold a user's data, each given once. @returns less than `limit` notes when there are no more */
+/** Events with a user's data, each returned once. @returns fewer than `limit` if there are no more */
 export async function claimEventsNaming<C>(
   trx: Executor,
   userId: string,
@@ -255,7 +255,7 @@ export async function deletedUserIds(executor: Executor): Promise<ReadonlySet<st
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @returns those that are there */
+/** @returns the existing ones */
 export async function findUserIds(executor: Executor, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   return new Set<string>(
     await executor('users')
@@ -272,7 +272,7 @@ const ABOUT = `audit_events.seq IN (SELECT seq FROM audit_people WHERE user_id =
 export const listEventsAbout = (executor: Executor, userId: string, window: Window): Promise<Page<StoredEvent>> =>
   readPage(executor('audit_events').whereRaw(ABOUT, { userId }), EVENT, window, { descending: true });
 
-/** The sealed events that hold a user's data, in the order of their numbers. */
+/** The sealed events with a user's data, in order of their numbers. */
 export function listEventsNaming(executor: Executor, userId: string, window: Window): Promise<Page<StoredEvent>> {
   const events = executor('audit_people')
     .join('audit_events', 'audit_events.seq', 'audit_people.seq')

@@ -1,6 +1,6 @@
 /**
- * Verifies the audit log against its seals, from the first on, in one snapshot of the database: every event is in one batch as it was sealed, the chain
- * of hashes holds, its end is signed with a key of SECRET_KEY, and what is missing in it was removed or taken out by the service.
+ * Verifies the audit log against its seals in one snapshot of the database: every event is unchanged and in one batch, the chain of hashes is intact,
+ * its end is signed with a key of SECRET_KEY, and missing data was removed or erased by the service.
  */
 
 import type { Executor } from '../../platform/database/database.ts';
@@ -89,7 +89,7 @@ class Walk {
   last: AuditSeal | undefined;
   /** When nothing was left unsealed, at last. */
   #allSealedAt: Date | undefined;
-  /** The last seal, where SECRET_KEY does not hold its key: one under a known key proves all before. */
+  /** The last seal whose key is not in SECRET_KEY: a later seal under a known key proves it. */
   #unproven: AuditSeal | undefined;
 
   constructor(

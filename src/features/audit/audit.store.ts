@@ -10,7 +10,7 @@ import { SIGNAL_NEWS } from '../signals/signal-sets.store.ts';
 import type { EventType } from './event-types.policy.ts';
 import type { AuditEvent, StoredEvent } from './events.resource.ts';
 
-/** `outbox.kind` of an event on its way to a hook. */
+/** `outbox.kind` of event hook deliveries. */
 export const EVENT_HOOK = 'event-hook';
 
 /** Statements are prepared up to a length (platform/database/prepared-statements.ts). */
@@ -35,13 +35,13 @@ const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
  * SQL parts that write events and their deliveries.
  * @param event placeholder of `eventRow`; with `many`, of an array of rows
  * @param from the event is written only if this returns a row
- * @param types of the events. Without one that concerns provisioning, its part is left out: PostgreSQL would start it on every write
+ * @param types of the events. Without one about provisioning, that part is omitted, because PostgreSQL would start it on every write
  */
 export const writingEvent = (event: string, from: string, types: readonly string[], many = false): string =>
   `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, ${many ? 'jsonb_to_recordset' : 'jsonb_to_record'}(${event}::jsonb) AS r (${ROW}) \
 RETURNING uuid, published, event_type, target), ${types.some(isProvisioned) ? NEWS_OF_PROVISIONED : NEWS}`;
 
-/** An event as `writingEvent` takes it. */
+/** The row of an event for `writingEvent`. */
 export const eventRow = (event: AuditEvent): string =>
   JSON.stringify({
     uuid: randomUUID(),
@@ -92,8 +92,8 @@ export async function findAuditEvent(executor: Executor, uuid: string): Promise<
 }
 
 /**
- * The events of an event's request, itself included, in the order in which they were written. A caller may choose the id of their
- * request, so events from another address, by another program or of another time are not the same request's.
+ * The events of an event's request, including itself, in the order of writing. Callers can choose the request ID, so events of another address,
+ * client or time belong to another request.
  */
 export async function listEventsOfRequest(
   executor: Executor,
@@ -169,18 +169,18 @@ export const ORGANIZATION_EVENT_ATTRIBUTES: AttributeColumns = Object.fromEntrie
   Object.entries(EVENT_ATTRIBUTES).filter(([name]) => !name.startsWith('client.')),
 );
 
-/** All that people search an event by. */
+/** The searchable text of an event. */
 const WORDS = `concat_ws(' ', display_message, event_type, transaction_id, client->>'ipAddress', client->>'userAgent', actor->>'id', actor->>'type', actor->>'displayName', outcome->>'reason',
   (SELECT string_agg(concat_ws(' ', one->>'id', one->>'type', one->>'displayName'), ' ') FROM jsonb_array_elements(target) AS one))`;
 
 /** Filter of events; all conditions must match. */
 export interface EventSelection {
-  /** At this moment or later. */
+  /** At or after this time. */
   readonly since?: Date | undefined;
-  /** Before this moment, so that of two spans that touch no event is in both. */
+  /** Before this time, so that adjacent periods share no event. */
   readonly until?: Date | undefined;
   readonly filter?: Filter | undefined;
-  /** Each is somewhere in the event. */
+  /** The event contains each of them. */
   readonly words?: readonly string[];
   readonly newestFirst?: boolean;
 }
@@ -194,7 +194,7 @@ function narrow(query: Knex.QueryBuilder, { since, until, filter }: Narrowing): 
   if (filter !== undefined) applyFilter(query, filter, EVENT_ATTRIBUTES);
 }
 
-/** The events about an object that is no user, the newest first: it is their first or second target. */
+/** The events about an object other than a user, newest first: it is their first or second target. */
 export function listEventsOfObject(
   executor: Executor,
   id: string,

@@ -18,7 +18,7 @@ import {
   sessionText,
 } from './sign-in-text.console.ts';
 
-/** @returns undefined when nothing was kept: nothing was decided, or what was decided went with a deleted user */
+/** @returns undefined if there is no stored decision, or it was erased with a deleted user */
 export function describeDecision(event: Pick<StoredEvent, 'eventType' | 'debugContext'>): DecisionText | undefined {
   const { decision, after } = event.debugContext as { decision?: Decision; after?: unknown };
   if (event.eventType === 'user.account.lock') return lockText(after);

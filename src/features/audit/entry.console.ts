@@ -1,4 +1,4 @@
-/** One event of the system log: all that is kept of it, what it changed, and what else happened in the same request. */
+/** One event of the system log: its data, its changes, and the other events of the request. */
 import { type Content, detailPage, type Fact, type Part, type Piece } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
@@ -24,7 +24,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value for people: text as it is, the rest as JSON. */
+/** A value for display: text unchanged, everything else as JSON. */
 const written = (value: unknown): string | undefined =>
   value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
 

@@ -27,8 +27,8 @@ export const policyLink = (serverId: string, policyId: string): string =>
   `${at('api/servers')(serverId)}/policies/${encodeURIComponent(policyId)}`;
 
 /**
- * @param beside the parties of the same event: what is found only below another thing is linked to that
- * @returns undefined where there is no page; one of what was deleted answers that it is gone
+ * @param beside the other parties of the event, for pages that are below another object
+ * @returns undefined if there is no page. The page of a deleted object reports that it does not exist
  */
 function pageOf({ id, type }: Party, beside: readonly Party[] = []): string | undefined {
   const owner = (wanted: string) => beside.find((one) => one.type === wanted)?.id;
@@ -44,7 +44,7 @@ function pageOf({ id, type }: Party, beside: readonly Party[] = []): string | un
     const serverId = owner('AuthorizationServer');
     return serverId && policyLink(serverId, id);
   }
-  // Somebody who has not proved who they are.
+  // An unauthenticated sender.
   return id === 'unknown' ? undefined : PAGES[type]?.(id);
 }
 

@@ -1,7 +1,4 @@
-/**
- * The types of all events that the service writes, named as in Okta's System Log where it has them. An event of a type that is not listed here
- * does not compile.
- */
+/** All event types of the service, named as in Okta's System Log if it has them. Unlisted types do not compile. */
 
 const ABOUT_USERS = [
   'user.account.export_data',

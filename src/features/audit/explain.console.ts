@@ -18,7 +18,7 @@ import type { StepText } from './sign-in-text.console.ts';
 
 const PROMPTS: readonly SimulatedPrompt[] = ['none', 'login', 'consent'];
 
-/** @returns undefined where the application, the server or the user is not there any more */
+/** @returns undefined if the application, the server or the user no longer exists */
 async function today(
   { services, request: caller }: ConsoleRequest,
   { actor }: StoredEvent,

@@ -1,4 +1,4 @@
-/** An audit event as those who may read it are shown it, by `logs` and by event hooks alike: as Okta's System Log API shows one. */
+/** An audit event for its readers, in `logs` and in event hooks: as in Okta's System Log API. */
 import { z } from 'zod';
 import { recognise } from '../sessions/browser-name.policy.ts';
 import type { StoredEvent } from './events.resource.ts';

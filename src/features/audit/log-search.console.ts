@@ -8,7 +8,7 @@ import { EVENT_GROUPS } from './event-types.policy.ts';
 import type { LogQuery } from './logs.service.ts';
 
 const DAY_MS = 86_400_000;
-/** The service looks back so far, too, where nothing says since when. */
+/** The same default as in the service. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 
 const ALL_OF = 'all ';
@@ -27,7 +27,7 @@ const OUTCOMES: readonly Option[] = [
   { value: 'FAILURE', label: 'Failure' },
 ];
 
-/** The fields, with what the address says. */
+/** The fields with the values of the URL. */
 export function searchFields(query: URLSearchParams): readonly Field[] {
   const value = (name: string) => ({ value: query.get(name) ?? '' });
   return [

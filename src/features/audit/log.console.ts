@@ -1,4 +1,4 @@
-/** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
+/** Reports → System log: the audit events, newest first, with search and download. */
 
 import { type Content, detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
 import { keptOrder, sizeIn, sizeLinks } from '../../pages/console/list-state.ts';
@@ -19,7 +19,7 @@ import { describeEvent } from './log-events.service.ts';
 import { type LogSearch, searchFields, searchIn } from './log-search.console.ts';
 import { type LogQuery, readLogs } from './logs.service.ts';
 
-/** Rows of a page, unless the address says it: a log is skimmed. */
+/** Default rows per page. */
 const ROWS = 50;
 /** Events that the file reads from the database at a time. */
 const BATCH = 1000;
@@ -41,7 +41,7 @@ export async function findEvents({ problems }: LogSearch, read: () => Promise<Pa
     const isBusy = error instanceof ApiError && error.status === 429;
     const messages = isBusy ? [{ message: BUSY }] : fieldMessages(error);
     if (messages === undefined) throw error;
-    // The filter is made of several fields.
+    // Several fields form the filter.
     return {
       page: nothing,
       problems: messages.map(({ field, message }) => (field === undefined || field === 'filter' ? { message } : { field, message })),
@@ -60,7 +60,7 @@ export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): rea
 
 const filteredBy = (fields: Readonly<Record<string, string>>): string => `${LOG}?${new URLSearchParams(fields)}`;
 
-/** A failed sign-in names an account, but nobody proved to be its user. */
+/** A failed sign-in names an account, but its user is not authenticated. */
 function actorPieces({ actor, target }: StoredEvent): readonly Piece[] {
   const parties = [actor, ...target];
   const named = actor.id === 'unknown' ? target.find(({ type }) => type === 'User') : undefined;
@@ -94,7 +94,7 @@ export function rowOf(event: StoredEvent): TableRow {
   };
 }
 
-/** For those who may not open the system log: without links into it. */
+/** Without links into the system log, for users who cannot open it. */
 export function plainRowOf(event: StoredEvent): TableRow {
   const { cells } = rowOf(event);
   const bare = (content: Content): Content => {
@@ -133,7 +133,7 @@ function presets(query: URLSearchParams): readonly Action[] {
   ];
 }
 
-/** Newer events: by a click, or (`live`) as they happen; then a script reads the page again and again. */
+/** Loads newer events: by a click, or continuously (`live`) by a script. */
 function liveActions(kept: URLSearchParams, isLive: boolean): readonly Action[] {
   const other = new URLSearchParams(kept);
   if (isLive) other.delete('live');
@@ -150,7 +150,7 @@ const CSV_COLUMNS = [
   ...['ipAddress', 'userAgent', 'requestId', 'uuid'],
 ] as const;
 
-/** An event as a line of a CSV file: each cell a text. */
+/** An event as a row of a CSV file, with text cells. */
 const recordOf = (event: StoredEvent): Readonly<Record<(typeof CSV_COLUMNS)[number], string>> => ({
   published: event.published.toISOString(),
   eventType: event.eventType,

@@ -30,16 +30,19 @@ import type { StoredEvent } from './events.resource.ts';
 export interface LogQuery extends Pick<EventSelection, 'since' | 'until' | 'newestFirst'> {
   /** An expression of RFC 7644. */
   readonly filter?: string | undefined;
-  /** Words that all are somewhere in an event. */
+  /** Words that the event must contain. */
   readonly q?: string | undefined;
 }
 
 const MOST_WORDS = 10;
-/** Without a beginning of its own a list begins so long ago. */
+/** Default period of a list. */
 const LOOK_BACK_MS = 7 * 86_400_000;
-/** Of one log at once, in each process. */
+/** Maximum concurrent searches of one log in each process. */
 const MOST_SEARCHES = 2;
-/** Of the logs of all organizations, in each process. A search may occupy a connection for as long as a statement may run; the pool has ten. */
+/**
+ * Limits concurrent searches of all organizations' logs in each process. A search can use a connection up to the statement timeout, and the pool has
+ * ten.
+ */
 const organizationSearches = createSemaphore(4, 8);
 /** Seconds. */
 const SEARCH_AGAIN = 5;
@@ -89,8 +92,8 @@ export const listRefusals = ({ database: { knex } }: Services, applicationId: st
 const searching = new Map<string, number>();
 
 /**
- * Limits concurrent searches: each may read all events, and occupies a database connection. Each log has its own limit, so that
- * an organization does not notice the searches of others, unless those of many run at once.
+ * Limits concurrent searches: each may read all events, and uses a database connection. Each log has its own limit, so that organizations do not
+ * affect each other, unless many search at once.
  * @param orgId of the log; empty: the log of the service
  * @throws {ApiError} rate limited; validation: it took too long
  */
@@ -111,7 +114,7 @@ async function inTurn<T>(orgId: string, search: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The events about an application, group, organization or another object that is no user, the newest first. */
+/** The events about an application, group, organization or another object except users, newest first. */
 export const listObjectActivity = ({ database: { knex } }: Services, id: string, window: Window): Promise<Page<StoredEvent>> =>
   listEventsOfObject(knex, id, window);
 

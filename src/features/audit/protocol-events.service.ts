@@ -52,7 +52,7 @@ interface Delegated extends Parties {
 const EXCHANGED = { eventType: 'app.oauth2.as.token.exchange', displayMessage: 'Token exchanged' } as const;
 const ASSERTED = { eventType: 'app.oauth2.as.token.assertion', displayMessage: 'Assertion accepted' } as const;
 
-/** Characters of the scope that are kept. */
+/** Maximum characters of the scope in the event. */
 const LONGEST_SCOPE = 500;
 
 /** An application exchanged a token. */

@@ -1,6 +1,6 @@
 /**
- * Refused requests of applications, in the audit log: what a rule decided about a user or an application, and what breaks the protocol. The same is
- * written once a minute, so a loop of requests does not fill the log. Of requests that are carried out nothing is written.
+ * Refused requests of applications in the audit log: decisions of rules about a user or an application, and protocol errors. Duplicates are recorded
+ * once a minute, so that a loop of requests does not fill the log. Successful requests are not recorded.
  */
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../../platform/cache/cache.ts';
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<RequestRefused['kind'], string>> = {
 
 export interface RefusedRequest {
   readonly endpoint: 'authorize' | 'token';
-  /** undefined: the application asks for itself. */
+  /** undefined: the application acts for itself. */
   readonly userId: string | undefined;
   readonly server: { readonly id: string; readonly name: string };
   readonly decision: RequestRefused;
@@ -51,7 +51,7 @@ export interface RefusedDocument {
   readonly server: { readonly id: string; readonly name: string };
 }
 
-/** Characters of a description that are kept. */
+/** Maximum characters of a description in the event. */
 const LONGEST_REASON = 200;
 
 const EVENTS = {
@@ -109,7 +109,7 @@ export class RefusedRequests {
     });
   }
 
-  /** Nothing where the same was written within the last minute. */
+  /** Skips duplicates within a minute. */
   async #once(what: readonly unknown[], write: () => Promise<void>): Promise<void> {
     const same = JSON.stringify(what);
     if (this.#told.has(same)) return;

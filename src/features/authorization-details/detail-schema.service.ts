@@ -1,6 +1,6 @@
 /**
- * The JSON Schema (draft 2020-12) of a type of authorization details. Administrators write it, so its size, depth and references are bounded: each
- * check takes a time that follows from the sizes of schema and detail, and nothing is fetched.
+ * The JSON Schema (draft 2020-12) of a type of authorization details. Administrators write it, so its size, depth and references are limited: the
+ * time of validation depends on the sizes of schema and detail, and nothing is fetched.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
@@ -66,7 +66,7 @@ export function detailSchemaProblem(schema: JsonSchema): string | undefined {
   }
 }
 
-/** References lead to definitions, and none leads on: so no schema grows when its references are followed. */
+/** References must lead to definitions without further references, so that resolving them does not grow the schema. */
 function referenceProblem(value: unknown, isDefinition: boolean): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, inner] of Object.entries(value)) {

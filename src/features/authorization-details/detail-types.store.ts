@@ -10,7 +10,7 @@ import { DETAIL_TYPE_SETTINGS, type DetailType } from './detail-types.resource.t
 const TABLE = 'authorization_detail_types';
 const DETAIL_TYPE: Columns<DetailType> = { id: 'id', ...columnsOf(DETAIL_TYPE_SETTINGS) };
 
-/** @returns false when the server has a type of this name */
+/** @returns false if the server already has a type of this name */
 export async function insertDetailType(trx: Executor, serverId: string, type: DetailType): Promise<boolean> {
   const row = { server_id: serverId, ...toRow<DetailType>(DETAIL_TYPE, type) };
   return (await trx(TABLE).insert(row).onConflict(['server_id', 'name']).ignore().returning('id')).length === 1;

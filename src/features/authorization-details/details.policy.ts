@@ -1,4 +1,4 @@
-/** Authorization details (RFC 9396), judged by the types of the server and by what was granted before: pure decisions, for the protocol and for the simulator. */
+/** Authorization details (RFC 9396), evaluated by the server's types and earlier grants: pure decisions for the protocol and the simulator. */
 
 export interface AuthorizationDetail {
   readonly type: string;
@@ -8,13 +8,13 @@ export interface AuthorizationDetail {
 /** A type as the protocol needs it. */
 export interface OfferedType {
   readonly name: string;
-  /** @returns where and how a detail does not match the schema of the type; undefined: it does */
+  /** @returns where and how a detail violates the type's schema; undefined: it matches */
   mismatch(detail: AuthorizationDetail): string | undefined;
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Fields with a meaning for every type, lists of strings (RFC 9396 section 2.2). A list with fewer of them asks for less. */
+/** Fields with the same meaning for every type, lists of strings (RFC 9396 section 2.2). A shorter list requests less. */
 export const LISTS = ['locations', 'actions', 'datatypes', 'privileges'] as const;
 
 /** @returns the same text for values that differ in the order of their members alone */
@@ -29,7 +29,7 @@ export const isText = (value: unknown): boolean => typeof value === 'string' && 
 
 export const isListOfTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** @returns why the application cannot be granted the detail here; undefined: it can @param allowed the names of the types that the application may use */
+/** @returns why the application cannot be granted the detail; undefined: it can @param allowed names of the types that the application can request */
 function refusal(detail: AuthorizationDetail, { types, allowed }: Pick<DetailFacts, 'types' | 'allowed'>): string | undefined {
   const type = types.get(detail.type);
   if (type === undefined) return 'the authorization server does not have this type. Create it there';
@@ -53,13 +53,13 @@ export interface DetailFacts {
   /** Details of the code, refresh token or subject token; undefined: the request is based on none of them. */
   readonly granted: readonly AuthorizationDetail[] | undefined;
   readonly types: ReadonlyMap<string, OfferedType>;
-  /** The names of the types that the application may use. */
+  /** Names of the types that the application can request. */
   readonly allowed: readonly string[];
 }
 
 export type DetailDecision =
   | { readonly details: readonly AuthorizationDetail[] }
-  | { readonly problem: string /** In the list that was asked for. */; readonly index: number };
+  | { readonly problem: string /** In the requested list. */; readonly index: number };
 
 /**
  * Decides what a code or token is granted. Without a wish it is what was granted before, as far as it can still be granted: of a type that was

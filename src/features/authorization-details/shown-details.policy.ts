@@ -1,6 +1,6 @@
 /**
- * Authorization details as users read them: a sentence by the type's template, and a list of all fields. What an application wrote stays apart from
- * our words, so that pages isolate it.
+ * Authorization details for users: a sentence from the type's template, and a list of all fields. The application's values stay separate from our
+ * texts, so that pages can isolate them.
  */
 
 import type { AuthorizationDetail, JsonSchema } from './details.policy.ts';

@@ -64,7 +64,7 @@ export function signInRequestMails(services: Services): Carrier {
           await queueMail(trx, keyring, user, 'sign-in-request', {
             to: user.email,
             values: { application },
-            // Not the page of the request itself, which does not lead back after a sign-in.
+            // Not the page of the request itself, which does not return after a sign-in.
             link: `${config.baseUrl}${REQUESTS_PAGE}${waiting === undefined ? '' : `?code=${waiting.code}`}`,
           });
         await recordEvent(trx, {

@@ -1,6 +1,6 @@
 /**
- * `/account/requests`: applications that ask the user to sign in and wait for an answer (CIBA). Each request links to the page of its server that asks the
- * user. With the code of a request, as in the e-mail, the page opens that request.
+ * `/account/requests`: pending sign-in requests of applications (CIBA). Each request links to its server's page. With the code of a request, as in
+ * the e-mail, the page opens that request.
  */
 import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
 import { parameterOf } from '../../pages/hosted/carried-parameters.ts';

@@ -1,4 +1,4 @@
-/** The sign-in requests of applications (CIBA) that wait for one user. How one begins and ends is in protocol/storage. */
+/** Pending sign-in requests of applications (CIBA) for one user. protocol/storage starts and ends them. */
 import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 

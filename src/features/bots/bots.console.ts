@@ -1,4 +1,4 @@
-/** Security → Bots: where browsers prove some work before a request is heard like any other. */
+/** Security → Bots: where browsers must send a proof of work. */
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';

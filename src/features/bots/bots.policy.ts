@@ -1,4 +1,4 @@
-/** `settings/bots`: where browsers prove that they have spent some work, so that requests by the thousand are dear. */
+/** `settings/bots`: where browsers must send a proof of work, so that mass requests become expensive. */
 
 /** OFF: nowhere. ADAPTIVE: once a network has sent many requests. ALWAYS: on every page. */
 export const BOT_MODES = ['OFF', 'ADAPTIVE', 'ALWAYS'] as const;
@@ -13,8 +13,8 @@ export type BotSettings = Readonly<Record<BotPurpose, BotMode>>;
 export const BOT_DEFAULTS: BotSettings = { signUp: 'ADAPTIVE', passwordReset: 'OFF', signIn: 'OFF' };
 
 /**
- * So many requests (of sign-in: failures) of one network in 15 minutes are heard without a proof. Never none: browsers without script have only these, and
- * what they ask for is proved by e-mail.
+ * Requests (for sign-in: failures) of one network in 15 minutes that need no proof. Never zero, because browsers without scripts cannot compute one,
+ * and their requests are verified by e-mail.
  */
 export const UNPROVED: Readonly<Record<BotPurpose, Readonly<Record<Exclude<BotMode, 'OFF'>, number>>>> = {
   signUp: { ADAPTIVE: 10, ALWAYS: 3 },

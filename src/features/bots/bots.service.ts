@@ -62,7 +62,7 @@ function read(sent: string): z.output<typeof proof> | undefined {
   }
 }
 
-/** Uses a proof up. Of many at once, one counts. @param sent as the form brings it */
+/** Uses a proof; of concurrent uses, one succeeds. @param sent the form's value */
 async function useProof(services: Pick<Services, 'keyring' | 'database'>, purpose: BotPurpose, sent: string): Promise<boolean> {
   const { challenge, solution } = read(sent) ?? {};
   const now = epochSeconds();

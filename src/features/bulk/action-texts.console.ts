@@ -24,7 +24,7 @@ async function waitingEvents(services: Services, { id }: BulkItem) {
   return { event: (await affectedBy(services, 'eventHook', { id })).events };
 }
 
-/** The word for a row, and the list that a cancelled action leads back to. */
+/** The name of a row, and the list to return to after a cancelled action. */
 export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; readonly list?: string }>> = {
   users: { row: 'user', list: '/admin/users' },
   applications: { row: 'application', list: '/admin/applications' },

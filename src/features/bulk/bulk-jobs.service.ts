@@ -22,7 +22,7 @@ import {
 import { ACTIONS } from './bulk-actions.service.ts';
 import { countRows, findJob, insertJob, insertRows, insertUserRows, moveJob, readJobs, readRows, readWaiting } from './bulk-jobs.store.ts';
 
-/** `outbox.kind` of a job that is under way. */
+/** `outbox.kind` of running jobs. */
 export const BULK_JOB = 'bulk-job';
 
 const KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -31,7 +31,7 @@ const BATCH = 1000;
 
 const TOO_MANY = `A bulk action takes at most ${MOST_ROWS.toLocaleString('en')} rows. Narrow the list or split the file.`;
 
-/** May the caller start this action at all? Each row is checked again. */
+/** Can the caller start this action? Each row is checked again. */
 export const mayStart = (action: BulkActionName, { roles = [] }: RequestContext): boolean =>
   mayCall(roles, ACTIONS[action].access, 'write');
 
@@ -150,7 +150,7 @@ export async function* jobRows(
   }
 }
 
-/** What the first rows of a draft are about. */
+/** The first rows of a draft. */
 export const firstItems = async ({ database }: Services, { id }: BulkJob, most: number): Promise<readonly BulkItem[]> =>
   (await readWaiting(database.knex, id, most)).map(({ item }) => item as BulkItem);
 
@@ -175,7 +175,7 @@ export async function startJob({ database }: Services, id: string, parameters: B
   });
 }
 
-/** The note in the outbox that a job has rows left. */
+/** The outbox entry of a job with rows left. */
 export const entryOf = (jobId: string, created: Date) => ({
   kind: BULK_JOB,
   orderingKey: jobId,
@@ -184,7 +184,10 @@ export const entryOf = (jobId: string, created: Date) => ({
   created,
 });
 
-/** Stops a job: rows that are done stay done. Only who may start it can. @throws {ApiError} not found, forbidden; wrong state: it is not under way */
+/**
+ * Stops a job; completed rows are not undone. Requires the permission to start it. @throws {ApiError} not found, forbidden; wrong state: it is not
+ * running
+ */
 export async function cancelJob({ database }: Services, id: string, request: RequestContext): Promise<void> {
   await database.transaction(async (trx) => {
     const job = await requireJob(trx, id, request);

@@ -68,13 +68,13 @@ export async function insertUserRows(
 export const findJob = (executor: Executor, id: string): Promise<BulkJob | undefined> =>
   executor('bulk_jobs').where({ id }).first<BulkJob | undefined>(JOB);
 
-/** @param createdBy only this user's; undefined: all */
+/** @param createdBy only this user's jobs; undefined: all */
 export const readJobs = (executor: Executor, createdBy: string | undefined, window: Window): Promise<Page<BulkJob>> =>
   readPage<BulkJob>(createdBy === undefined ? executor('bulk_jobs') : executor('bulk_jobs').where({ created_by: createdBy }), JOB, window, {
     descending: true,
   });
 
-/** Changes the state, where it is still the expected one. @returns whether it was */
+/** Changes the state if it is the expected one. @returns whether it was */
 export async function moveJob(trx: Executor, id: string, from: BulkJob['state'], changes: Partial<BulkJob>): Promise<boolean> {
   const { parameters, request, ...rest } = changes;
   const json = { ...(parameters && { parameters: JSON.stringify(parameters) }), ...(request && { request: JSON.stringify(request) }) };
@@ -113,8 +113,8 @@ export const readWaiting = (executor: Executor, jobId: string, limit: number): P
   executor('bulk_job_rows').where({ job_id: jobId }).whereNull('outcome').orderBy('line').limit(limit).select('line', 'name', 'item');
 
 /**
- * Takes a row: of several processes one gets it. What the row held is deleted, for it may be personal.
- * @returns false: it has an outcome already
+ * Claims a row: of several processes one gets it. Its content is deleted, because it may be personal.
+ * @returns false: it already has an outcome
  */
 export async function settleRow(
   trx: Executor,

@@ -23,7 +23,7 @@ import { findJob, moveJob, readWaiting, settleRow } from './bulk-jobs.store.ts';
 const SLICE = 3000;
 /** Rows that are read together. */
 const BATCH = 40;
-/** Rows under way at once: requests keep most connections of the pool. */
+/** Maximum concurrent rows: requests keep most connections of the pool. */
 const AT_ONCE = 4;
 const LONGEST_REASON = 500;
 
@@ -58,7 +58,7 @@ export function bulkJobs(services: Services): Carrier {
       displayMessage: 'End bulk action',
       targets: [{ id: (payload as { readonly jobId: string }).jobId, type: 'BulkAction', displayName: 'Bulk action' }],
     }),
-    // A database that is away comes back. A job is deleted after seven days.
+    // An outage of the database ends. A job is deleted after seven days.
     pauseAfter: (attempts, age) => (age < 7 * 24 * 3600 ? Math.min(5 * attempts, 60) : undefined),
   };
 }

@@ -1,4 +1,4 @@
-/** Bulk actions: the list of them, and the page of one: to confirm it, to watch it, and to keep its result. */
+/** Bulk actions: the list, and the page of one with its confirmation, progress and result. */
 
 import { applicationsIn, groupsIn } from '../../pages/console/candidates.ts';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';

@@ -41,7 +41,7 @@ export const BULK_ACTIONS = [
 
 export type BulkActionName = (typeof BULK_ACTIONS)[number];
 
-/** What the rows are. */
+/** The type of the rows. */
 export type BulkKind = BulkActionName extends `${infer Kind}.${string}` ? Kind : never;
 
 export const kindOf = (action: BulkActionName): BulkKind => action.split('.', 1)[0] as BulkKind;
@@ -49,7 +49,7 @@ export const kindOf = (action: BulkActionName): BulkKind => action.split('.', 1)
 /** A row, unless it is a user to import. */
 export interface BulkItem {
   readonly id: string;
-  /** What it belongs to. */
+  /** The row's parent. */
   readonly userId?: string;
   readonly orgId?: string;
 }
@@ -90,7 +90,7 @@ export interface BulkRow {
 export interface WaitingRow {
   readonly line: number;
   readonly name: string;
-  /** `{id}`, with the ID of what it belongs to; or the user to import. */
+  /** `{id}` with the ID of the row's parent; or the user to import. */
   readonly item: unknown;
 }
 

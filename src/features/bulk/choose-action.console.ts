@@ -13,7 +13,7 @@ import { addressOfDraft } from './bulk.console.ts';
 import { BULK_ACTIONS, type BulkActionName, type BulkItem, type BulkKind, kindOf, MOST_ROWS } from './bulk.resource.ts';
 import { draftForRows, draftForUsers, mayStart } from './bulk-jobs.service.ts';
 
-/** Those that the caller may start with rows of a list. */
+/** The actions that the caller can start with rows of a list. */
 const actionsOn = (kind: BulkKind, request: RequestContext): readonly BulkActionName[] =>
   BULK_ACTIONS.filter((name) => kindOf(name) === kind && name !== 'users.import' && mayStart(name, request));
 

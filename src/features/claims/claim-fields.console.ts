@@ -156,7 +156,7 @@ export interface ClaimOffers {
   readonly attributes: readonly string[];
 }
 
-/** @param now undefined: of a claim to be made */
+/** @param now undefined: a new claim */
 export const fieldsOfClaim = (
   kind: ClaimValueType,
   now: ServerClaim | undefined,

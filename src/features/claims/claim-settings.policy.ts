@@ -32,7 +32,7 @@ export interface ClaimContext {
   readonly attributes: readonly string[];
 }
 
-/** @returns everything that is wrong with a claim; none: it may be */
+/** @returns all problems of a claim; none: it is valid */
 export function claimProblems(claim: ServerClaim, { scopes, claims, attributes }: ClaimContext): ClaimProblem[] {
   const problems: ClaimProblem[] = [];
   const refuse = (field: string, message: string | undefined) => {

@@ -23,7 +23,7 @@ const claimBody = z.strictObject({
   value: value.nullish(),
   /** Scopes of this server; the claim is included if one of them is granted, or always without any. */
   conditions: z.strictObject({ scopes: z.array(z.string()).max(100).exactOptional() }).nullish(),
-  /** true unless given; false: an ID token beside which an access token can be had leaves it to userinfo. */
+  /** Default true; false: ID tokens omit it if the application can get it from userinfo. */
   alwaysIncludeInToken: z.boolean().exactOptional(),
   status: status.exactOptional(),
   group_filter_type: groupFilterType.nullish(),

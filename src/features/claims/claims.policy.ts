@@ -12,7 +12,7 @@ type Decision = Pick<ClaimDecision, 'claims' | 'decided'>;
 const undecided = (standard: Claims, { decided }: Decision): Claims =>
   Object.fromEntries(Object.entries(standard).filter(([name]) => !decided.includes(name)));
 
-/** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
+/** Any of these gives access to userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
 export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
 
 /** Does userinfo accept a token with these scopes? With the profiles `openid` and `fapi2`, the scope `openid` is enough (OpenID Connect Core section 5.3). */
@@ -24,7 +24,7 @@ export const userinfoClaims = (standard: Claims, own: Decision): Claims => Objec
 
 /**
  * Omits custom claims that would make the token too large.
- * @param standard user claims that the application chose or requested
+ * @param standard user claims that the application selected or requested
  * @param protocol known protocol claims
  * @param rest bytes of other content
  * @returns the user's claims in the token
@@ -53,7 +53,7 @@ export function fullName(profile: Readonly<Record<string, unknown>>): string | u
   return text(profile.displayName) ?? (parts.length > 0 ? parts.join(' ') : undefined);
 }
 
-/** The standard claims of each scope (OpenID Connect Core 1.0 section 5.4) that the service makes, and the JSON type of each (section 5.1). */
+/** The supported standard claims of each scope (OpenID Connect Core 1.0 section 5.4), and the JSON type of each (section 5.1). */
 const CLAIMS_OF_SCOPE = {
   profile: {
     name: 'string',
@@ -86,16 +86,13 @@ const SCOPES: readonly (readonly [scope: string, types: Readonly<Record<string, 
 const TYPES: ReadonlyMap<string, ClaimTypeName> = new Map(SCOPES.flatMap(([, types]) => Object.entries(types)));
 export const standardClaimType = (name: string): ClaimTypeName | undefined => TYPES.get(name);
 
-/** Every claim the service makes, in the order of the response. */
+/** Every supported claim, in the order of the response. */
 export const USER_CLAIMS: readonly string[] = ['sub', ...TYPES.keys()];
 
 /** The scope of a standard claim. */
 const SCOPE_OF: ReadonlyMap<string, string> = new Map(SCOPES.flatMap(([scope, types]) => Object.keys(types).map((name) => [name, scope])));
 
-/**
- * The scopes of the standard claims that a request names one by one (OpenID Connect Core 1.0 section 5.5): consent and access policies judge them
- * like scopes.
- */
+/** The scopes of individually requested standard claims (OpenID Connect Core 1.0 section 5.5): consent and access policies treat them like scopes. */
 export const scopesOfClaims = (names: readonly string[]): string[] => [...new Set(names.flatMap((name) => SCOPE_OF.get(name) ?? []))];
 
 /**
@@ -140,7 +137,7 @@ export function userClaims(user: ClaimSource): { readonly sub: string } & Partia
     gender: text(profile.gender),
     birthdate: text(profile.birthdate),
     zoneinfo: text(profile.zoneinfo),
-    // Section 5.1 wants a language tag, which has a hyphen where profiles often have an underscore.
+    // Section 5.1 requires a language tag with a hyphen; profiles often have an underscore.
     locale: text(profile.locale)?.replaceAll('_', '-'),
     updated_at: Math.floor(user.lastUpdated.getTime() / 1000),
     email: email ?? undefined,

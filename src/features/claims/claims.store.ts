@@ -21,7 +21,7 @@ const CLAIM: Columns<ServerClaim> = {
   status: 'status',
 };
 
-/** @returns false when the server has a claim of this type and name */
+/** @returns false if the server already has a claim of this type and name */
 export async function insertClaim(trx: Executor, serverId: string, claim: ServerClaim): Promise<boolean> {
   const row = { server_id: serverId, ...toRow<ServerClaim>(CLAIM, claim) };
   return (await trx('claims').insert(row).onConflict(['server_id', 'claim_type', 'name']).ignore().returning('id')).length === 1;

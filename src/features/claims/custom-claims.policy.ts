@@ -19,13 +19,13 @@ export interface ServerClaim {
   readonly claimType: ClaimType;
   readonly valueType: ClaimValueType;
   /**
-   * USER_ATTRIBUTE: name of an attribute, also as `user.profile.<name>`. GROUPS: what the filter compares with. ORGANIZATION, DEPARTMENT: `id`
-   * or `name`, empty for both. APP_ROLES: empty. STATIC: the value itself, as `valueFormat` says.
+   * USER_ATTRIBUTE: name of an attribute, also as `user.profile.<name>`. GROUPS: the text of the filter. ORGANIZATION, DEPARTMENT: `id` or `name`,
+   * empty for both. APP_ROLES: empty. STATIC: the value, in the format of `valueFormat`.
    */
   readonly value: string;
   /** JSON: a STATIC value that is no text, in JSON. */
   readonly valueFormat: 'TEXT' | 'JSON';
-  /** Told where one of these is granted; none: always. */
+  /** Included if one of these is granted; none: always. */
   readonly scopes: readonly string[];
   /** IDENTITY claims; false: in ID tokens only if no access token is issued with it. */
   readonly alwaysIncludeInToken: boolean;
@@ -51,13 +51,13 @@ export interface ClaimPerson {
   readonly login: string;
   readonly email: string | null;
   readonly profile: Readonly<Record<string, unknown>>;
-  /** Names, in alphabetical order; empty where no claim in force asks for them. */
+  /** Names, in alphabetical order; empty if no active claim uses them. */
   readonly groups: readonly string[];
-  /** Empty where no claim in force asks for them. */
+  /** Empty if no active claim uses them. */
   readonly memberships: readonly ClaimMembership[];
-  /** Names of the roles at the application that the token is for; absent where no claim in force asks for them. */
+  /** Names of the roles at the token's application; absent if no active claim uses them. */
   readonly roles?: readonly string[];
-  /** The organization that the user has signed in for; undefined: none, or they are no member any more. */
+  /** The organization that the user signed in for; undefined: none, or they are no longer a member. */
   readonly organization?: ClaimMembership | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface ClaimFacts {
   readonly claimType: ClaimType;
   /** Those granted. */
   readonly scopes: readonly string[];
-  /** undefined: the application asks for itself. */
+  /** undefined: the application acts for itself. */
   readonly person: ClaimPerson | undefined;
   /** An ID token with which, or with whose code, an access token comes: the application can ask at userinfo. Default false. */
   readonly besideAccessToken?: boolean;
@@ -161,7 +161,7 @@ function obstacle(
 const isInForce = (claim: DecidedClaim, facts: Pick<ClaimFacts, 'scopes'>): boolean =>
   claim.status === 'ACTIVE' && isForScopes(claim, facts.scopes);
 
-/** Decides which claims of the server a token or an answer of userinfo holds. */
+/** Decides which custom claims a token or userinfo response contains. */
 export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts): ClaimDecision {
   const held: Record<string, unknown> = {};
   const decided: string[] = [];
@@ -204,7 +204,7 @@ export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFact
   };
 }
 
-/** Can a request for these scopes get a claim of this type at all? */
+/** Can a request for these scopes get any claim of this type? */
 export const hasClaimsFor = (claims: readonly ServerClaim[], claimType: ClaimType, scopes: readonly string[]): boolean =>
   claimsOfType(claims, claimType).some((claim) => isInForce(claim, { scopes }));
 
@@ -214,7 +214,7 @@ export const announcedClaims = (claims: readonly ServerClaim[]): string[] =>
     .filter(({ status }) => status === 'ACTIVE')
     .map(({ name }) => name);
 
-/** The value of a STATIC claim. A former version of the service may have written a text that is no JSON: then the text counts. */
+/** The value of a STATIC claim. A former version may have stored a text that is not JSON: then it is the text. */
 export function staticValue({ value, valueFormat }: Pick<ServerClaim, 'value' | 'valueFormat'>): StaticValue {
   if (valueFormat === 'TEXT') return value;
   try {
@@ -224,7 +224,7 @@ export function staticValue({ value, valueFormat }: Pick<ServerClaim, 'value' | 
   }
 }
 
-/** A STATIC value as a claim keeps it. */
+/** A STATIC value in stored form. */
 export const keptValue = (value: StaticValue): Pick<ServerClaim, 'value' | 'valueFormat'> =>
   typeof value === 'string' ? { value, valueFormat: 'TEXT' } : { value: JSON.stringify(value), valueFormat: 'JSON' };
 
@@ -263,7 +263,7 @@ function part(value: string, id: string, name: string): string | undefined {
 
 const unlessEmpty = (list: readonly unknown[]): readonly unknown[] | undefined => (list.length > 0 ? list : undefined);
 
-/** The attribute named by a claim's value, plain or as an Okta expression. */
+/** The attribute of a claim's value, plain or as an Okta expression. */
 export const attributeOf = (value: string): string => value.replace(/^user\.(profile\.)?/, '');
 
 function attributeValue({ login, email, profile }: ClaimPerson, attribute: string): unknown {

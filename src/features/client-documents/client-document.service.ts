@@ -11,11 +11,11 @@ import { hostOf } from './client-id.policy.ts';
 /** An application as its document describes it. */
 export type IntroducedClient = Pick<Application, 'id' | 'label' | 'settings'>;
 
-/** The document is not there, or is none that a client can be made of. */
+/** The document does not exist, or does not describe a valid client. */
 export class ClientDocumentRefused extends Error {
   override readonly name = 'ClientDocumentRefused';
 
-  /** @param passing is it the fault of the network or of the host, so that the document may be right again in a moment? */
+  /** @param passing is it a temporary failure of the network or the host? */
   constructor(
     message: string,
     readonly passing = false,
@@ -28,7 +28,7 @@ const GRANTS = ['authorization_code', 'refresh_token'] as const;
 type Grant = (typeof GRANTS)[number];
 const isGrant = (name: string): name is Grant => (GRANTS as readonly string[]).includes(name);
 
-/** All other fields are ignored: this service does not use them, or such a client must not set them. */
+/** All other fields are ignored: they are not supported, or such a client must not set them. */
 const documentFields = z.object({
   client_id: z.string(),
   client_name: z.string().optional(),
@@ -61,7 +61,7 @@ export function readClientDocument(id: string, text: string): IntroducedClient {
   if (!grant_types.includes('authorization_code')) throw new ClientDocumentRefused('grant_types must contain authorization_code');
   const settings = completeSettings({
     ...fields,
-    // A native application may return to any port of a loopback address (RFC 8252 section 7.3).
+    // A native application may use any port of a loopback address (RFC 8252 section 7.3).
     application_type: 'native',
     grant_types: grant_types.filter(isGrant),
     response_types: ['code'],
@@ -86,7 +86,7 @@ function parsed(text: string): object {
   throw new ClientDocumentRefused('the document is not a JSON object');
 }
 
-/** A name that could mislead is no name. */
+/** A name that could mislead is ignored. */
 function labelOf(name: string | undefined, id: string): string {
   const { success, data } = applicationLabel.safeParse(name);
   return success ? data : hostOf(id);

@@ -1,6 +1,6 @@
 /**
- * The documents by which clients introduce themselves, fetched by the guarded client and kept as long as their headers say, for a day at most.
- * What strangers can make this process do is bounded: bytes kept, fetches at once, and fetches for one network.
+ * Client ID metadata documents, fetched by the guarded HTTP client and cached as their headers say, at most a day. Strangers can cause fetches, so
+ * cached bytes, concurrent fetches, and fetches per network are limited.
  */
 import { LRUCache } from 'lru-cache';
 import type { Response } from 'undici';
@@ -13,7 +13,7 @@ import { ClientDocumentRefused, type IntroducedClient, readClientDocument } from
 
 /** Bytes of a document. */
 const LARGEST_DOCUMENT = 5 * 1024;
-/** Bytes of all documents that a process keeps; what is made of them takes several times as much. */
+/** Maximum bytes of all cached documents; the parsed metadata is several times as large. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Estimated bytes of an entry beside its text. */
 const OVERHEAD = 1024;
@@ -25,7 +25,7 @@ const [SHORTEST, LONGEST, UNLESS_SAID] = [60, 86_400, 300];
 /** Seconds until a refused document is tried again. */
 const REFUSED_FOR = 60;
 
-/** Fetches for one network in ten minutes. Enough for an office whose users begin with a new client. */
+/** Maximum fetches per network in ten minutes: enough for an office whose users start to use a new client. */
 const MOST_FETCHES = 60;
 const FETCHES_WITHIN_MS = 600_000;
 /** Fetches at once, and requests that wait for one. */
@@ -69,7 +69,7 @@ export class ClientDocuments {
 
   /**
    * @param id a client ID that is a URL
-   * @returns the same object as long as the document is kept
+   * @returns the same object while the document is cached
    * @throws {ClientDocumentRefused}
    */
   async find(id: string, asker: Asker): Promise<IntroducedClient> {
@@ -111,7 +111,7 @@ export class ClientDocuments {
     }
   }
 
-  /** A host that cannot be reached leaves the former document in force, within its day. One that is wrong or gone ends it at once. */
+  /** If the host is unreachable, the former document stays valid for up to a day. An invalid or deleted one is dropped immediately. */
   #afterFailure(id: string, refusal: ClientDocumentRefused): IntroducedClient {
     const former = this.#kept.peek(id);
     if (refusal.passing && former !== undefined && former.fetchedAt + LONGEST > now()) {
@@ -124,7 +124,7 @@ export class ClientDocuments {
   }
 }
 
-/** @returns the document, and the seconds that it holds @throws {ClientDocumentRefused} */
+/** @returns the document and its cache time in seconds @throws {ClientDocumentRefused} */
 async function load(outbound: Outbound, id: string): Promise<{ readonly text: string; readonly seconds: number }> {
   let response: Response;
   try {

@@ -10,14 +10,14 @@ export interface ClientIdMetadataSettings {
 /** Characters. A longer client ID would be stored with each token. */
 const LONGEST = 512;
 
-/** The characters of RFC 3986 without user information and fragment. The host is in lower case, and the path is there. */
+/** A URL of RFC 3986 characters with a lower-case host and a path, without user information and fragment. */
 const CLIENT_ID_URL = /^https:\/\/[a-z0-9.-]+(?::\d{1,5})?\/[\w\-.~:/?[\]@!$&'()*+,;=%]*$/;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=[/?]|$)/i;
 
-/** Is this a client ID that names a document? Application IDs of ours have neither a colon nor a slash. */
+/** Is this a client ID with a metadata document? Our application IDs have neither a colon nor a slash. */
 export function isClientIdUrl(id: string): boolean {
   if (id.length > LONGEST || !CLIENT_ID_URL.test(id) || DOT_SEGMENT.test(id)) return false;
-  // Compared as text with what the document says of itself, so only the URL's canonical form counts.
+  // Compared as text with the document's client_id, so only the URL's canonical form is accepted.
   return URL.canParse(id) && new URL(id).href === id;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A client that introduced itself becomes an application when the first user signs in for it, so that consents, policies, the audit log and the
- * console know it. The record follows the document. Strangers without an account write nothing.
+ * A client with a metadata document is stored as an application when the first user signs in for it, for consents, policies, the audit log and the
+ * console. The record follows the document. Senders without an account store nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
@@ -20,7 +20,7 @@ const PROLONGED_AFTER = 86_400_000;
 type Parts = Pick<Services, 'database' | 'notifications'>;
 type Connection = Omit<RequestContext, 'actor' | 'roles'>;
 
-/** Writes down what the document says now, if anything has changed, with the audit event. */
+/** Stores changes of the document, with the audit event. */
 export async function noteIntroduction(
   { database, notifications }: Parts,
   client: IntroducedClient,

@@ -1,4 +1,4 @@
-/** What the service has, read over its API in the form of the file. */
+/** The current configuration, read by the API in the form of the file. */
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 import { addressFields, bodyPart, bodySchema, distinctKeys, hasStatusField, type Kind, keyOf, pathOf } from './kinds.ts';
@@ -13,7 +13,7 @@ export interface Present {
   readonly path: string;
   /** Its body, with names in place of ids, and its status. */
   readonly document: Document;
-  /** The part that belongs to the operator and can be in a file. */
+  /** The part that operators can configure. */
   readonly open: Document;
   /** Belongs to the service itself: not deleted. */
   readonly system: boolean;
@@ -23,7 +23,7 @@ export interface Present {
   readonly lacksSecret: string | undefined;
 }
 
-/** Always a field in the file, whether the API has it in the body or uses separate calls. */
+/** A field in the file, even if the API uses separate calls for it. */
 const STATUS = 'status';
 
 /** All things of a kind. @param within the path of what they are in */
@@ -33,7 +33,7 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
   for (const answer of answers) {
     const one = presentOf(kind, within, answer);
     const document = await replaceReferences(one.document, kind.references ?? [], directory.names);
-    // The file may identify it by a name where the service has an ID.
+    // The file may use a name where the service has an ID.
     const key = keyOf(kind, document) ?? one.key;
     const open = openPart(document, kind.open?.(key));
     // A file cannot name an object without a key.
@@ -70,7 +70,7 @@ export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit
   const schema = bodySchema('PUT', path);
   const body = bodyPart(schema, answer);
   const withStatus = hasStatusField(schema) || answer[STATUS] === undefined ? body : { ...body, [STATUS]: answer[STATUS] };
-  // The API may reveal an identifying value only at creation.
+  // The API may return an identifying value only at creation.
   const key = keyOf(kind, answer) ?? '';
   const known = Object.fromEntries(addressFields(kind).map((name) => [name, answer[name]]));
   const system = isSystem(kind, key, answer);
@@ -78,7 +78,7 @@ export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit
   return { kind, key, path, document: { ...known, ...withStatus }, system, foreign, lacksSecret: emptySecretOf(answer) };
 }
 
-/** @returns every section, each thing with its inner sections: what a file that wants nothing else would hold */
+/** @returns every section with its objects and their inner sections: a file without any changes */
 export async function readSections(service: Service, directory: NameDirectory, kinds: readonly Kind[], within = ''): Promise<Document> {
   const sections: Record<string, unknown> = {};
   for (const kind of kinds) {
@@ -88,7 +88,7 @@ export async function readSections(service: Service, directory: NameDirectory, k
       const inside = kind.open?.(one.key) === undefined ? await readSections(service, directory, kind.inner, one.path) : {};
       things.push({ ...one.open, ...inside });
     }
-    // Empty as well: a server without policies lets nobody in, and one made from a file that does not speak of them lets everybody.
+    // Also if empty: a server without policies refuses everyone, but one created from a file without this section allows everyone.
     sections[kind.section] = things;
   }
   return sections;

@@ -35,7 +35,7 @@ export function differences(is: unknown, wanted: Document, whole: readonly strin
   });
 }
 
-/** @param whole as of `differences` @returns the document as it is to become, without what is to have no value */
+/** @param whole as of `differences` @returns the wanted document, without removed values */
 export function combined(is: unknown, wanted: Document, whole: readonly string[] = [], path: readonly string[] = []): Document {
   const result: Record<string, unknown> = isDocument(is) ? { ...is } : {};
   for (const [name, value] of Object.entries(wanted)) {

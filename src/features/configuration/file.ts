@@ -1,4 +1,7 @@
-/** The configuration file: YAML 1.2, of which JSON is a part. Read whole and judged before anything is done; written so that a reader needs no manual. */
+/**
+ * The configuration file: YAML 1.2, which includes JSON. It is validated completely before any change, and written so that it can be read without a
+ * manual.
+ */
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { StartFailure } from '../../cli/lifecycle.ts';
@@ -17,7 +20,7 @@ export interface Wanted {
 
 export type Sections = ReadonlyMap<string, readonly Wanted[]>;
 
-/** @throws {StartFailure} when it cannot be read, or does not say of a thing which one it is, or says one twice */
+/** @throws {StartFailure} it cannot be read, or an object has no key or a duplicate key */
 export function readConfiguration(file: string, kinds: readonly Kind[]): Sections {
   const content = parsed(file, contentOf(file));
   if (!isDocument(content)) throw new StartFailure(`${file} is not a configuration file: it has no sections.`);
@@ -40,7 +43,7 @@ function parsed(file: string, content: string): unknown {
   }
 }
 
-/** Copied from document to document it would be no field any more, and be ignored. */
+/** In a copied document it would no longer be a field, and would be ignored. */
 function refusePrototype(name: unknown, value: unknown): unknown {
   if (name === '__proto__') throw new Error('__proto__ is not a field of anything');
   return value;

@@ -31,13 +31,13 @@ export interface Kind {
   readonly list?: string;
   /** Fields that are compared and set as one value: null in them is no removal. */
   readonly whole?: readonly string[];
-  /** Those that there are, where the API has no list of them. */
+  /** The existing ones, if the API has no list. */
   readonly names?: readonly string[];
   /** Filters a list to objects that were set explicitly. */
   readonly isSet?: (answer: Document) => boolean;
   /** Not managed by the operator: an export leaves it out, and only a file that names it changes it. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
-  /** Several may have the same key. They are numbered in the order of their creation. */
+  /** Several objects can have the same key. They are numbered in order of creation. */
   readonly twins?: true;
   /** Fields that can be set only at creation. */
   readonly fixed?: readonly string[];
@@ -232,14 +232,14 @@ export const statusesOf = ({ statuses = { ACTIVE: 'activate', INACTIVE: 'deactiv
 export const withoutAddress = (kind: Kind, document: Document): Document =>
   Object.fromEntries(Object.entries(document).filter(([name]) => !addressFields(kind).includes(name)));
 
-/** @returns where the thing is, after the path of what it is in */
+/** @returns the object's path, after that of its parent */
 export const pathOf = ({ path, address = ['id'], suffix = '' }: Kind, thing: Document): string =>
   [path, ...address.map((name) => encodeURIComponent(String(thing[name])))].join('/') + suffix;
 
 export const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (isDocument(value) ? value[name] : undefined), document);
 
-/** @returns undefined for a document that does not say which one it is; the API takes spaces around a name away */
+/** @returns undefined for a document without a key; the API trims spaces around a name */
 export function keyOf(kind: Kind, document: Document): string | undefined {
   const parts = kind.key.map((path) => valueAt(document, path)).map((part) => (typeof part === 'string' ? part.trim() : ''));
   return parts.includes('') ? undefined : parts.join(' ');
@@ -248,7 +248,7 @@ export function keyOf(kind: Kind, document: Document): string | undefined {
 /**
  * Numbers objects that have the same key: `Sessions`, `Sessions (2)`.
  * @param all in the order of the file or of their creation
- * @throws what `refuse` makes of a second key, where a kind may have none
+ * @throws the result of `refuse` for a duplicate key, if the kind does not allow it
  */
 export function distinctKeys<T extends { readonly key: string }>(
   { twins }: Kind,
@@ -281,7 +281,7 @@ export function bodySchema(method: 'POST' | 'PUT', path: string): z.ZodType {
   return found.body;
 }
 
-/** @returns the part of an answer that a body may hold: without ids, times, links and what else only the service says */
+/** @returns the part of a response that a body can contain: without IDs, times, links and other read-only fields */
 export function bodyPart(schema: z.ZodType, answer: Document): Document {
   const copy = structuredClone(answer) as Record<string, unknown>;
   const { error } = schema.safeParse(copy);
@@ -293,5 +293,5 @@ export function bodyPart(schema: z.ZodType, answer: Document): Document {
   return copy;
 }
 
-/** Has the body itself a field for whether the thing is active? Where not, the API has a call for it. */
+/** Does the body have a field for the status? If not, the API has a separate call. */
 export const hasStatusField = (schema: z.ZodType): boolean => schema instanceof z.ZodObject && 'status' in schema.shape;

@@ -28,7 +28,7 @@ function once(find: Lookup): Lookup {
   return (value) => {
     const known = found.get(value) ?? find(value);
     found.set(value, known);
-    // It may be made meanwhile.
+    // It may be created meanwhile.
     known.catch(() => found.delete(value));
     return known;
   };
@@ -51,14 +51,14 @@ export function directoryOf(service: Service): NameDirectory {
       throw error;
     });
 
-  /** The id where there is nobody of it any more. */
+  /** The ID if the user no longer exists. */
   const nameOf = (path: string, read: (answer: ApiResponse) => string): Lookup =>
     once(async (id) => {
       const found = await find(path, id);
       return found === undefined ? id : read(found);
     });
 
-  /** The API finds users by their ids as well; a login may look like one. */
+  /** The API also finds users by ID, and a user name may look like one. */
   async function userId(login: string): Promise<string> {
     const user = await find('/users', login);
     const isHis = user !== undefined && String(profileOf(user).login).toLowerCase() === login.toLowerCase();

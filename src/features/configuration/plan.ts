@@ -82,7 +82,7 @@ const inside = (workshop: PlanContext, { inner }: Wanted, path: string | undefin
 
 interface Found {
   readonly steps: PlanStep[];
-  /** In the order of the kinds; what is named goes after what names it. */
+  /** In the order of the kinds; referenced objects are deleted after those that refer to them. */
   readonly deletions: PlanStep[];
 }
 
@@ -150,7 +150,9 @@ async function setStatus({ service }: PlanContext, kind: Kind, path: string, sta
   await service.send('POST', `${path}/lifecycle/${statusesOf(kind)[String(status)]}`);
 }
 
-/** Asked when the plan is made, to find what will not be there, and again when a step is carried out: what was made meanwhile has an id by then. */
+/**
+ * Called when the plan is made, to find missing objects, and again when a step is executed: objects that were created meanwhile have an ID by then.
+ */
 const withIds = ({ directory }: PlanContext, { references = [] }: Kind, body: Document): Promise<Document> =>
   replaceReferences(body, references, directory.ids);
 
@@ -229,7 +231,7 @@ async function fill(workshop: PlanContext, wanted: Wanted, made: Pick<Present, '
   return lines;
 }
 
-/** Secrets that the service made, which nobody can ask for again. @param given what was sent: a secret of an application among it is no news */
+/** Generated secrets, which are returned only once. @param given the sent secrets, which are not reported */
 function toldOnce(name: string, { credentials, signingSecret }: ApiResponse, given: Document = {}): string[] {
   const secret = (credentials as { oauthClient?: { client_secret?: unknown } } | undefined)?.oauthClient?.client_secret;
   return Object.entries({ client_secret: holdsSecret(given) ? undefined : secret, signingSecret }).flatMap(([field, value]) =>
@@ -239,9 +241,9 @@ function toldOnce(name: string, { credentials, signingSecret }: ApiResponse, giv
 
 async function change(workshop: PlanContext, { kind, key, document }: Wanted, is: Present, place: Place): Promise<PlanStep[]> {
   const name = nameIn(place, kind.noun, key);
-  // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
+  // A secret is sent at creation; afterwards it cannot be compared.
   const given = withoutSecrets(document);
-  // But what is always there is never made: its secret is given with any change, and where it has none.
+  // Objects that always exist are never created: their secret is sent with any change, and if they have none.
   const secret = (kind.address !== undefined || kind.resends) && holdsSecret(document) ? withSecrets(document, workshop.env) : undefined;
   const missing = secret === undefined ? undefined : is.lacksSecret;
   if (differences(is.open, given, kind.whole).length === 0 && missing === undefined) return [];

@@ -1,9 +1,9 @@
-/** Secrets in a configuration file: never themselves, only the name of the environment variable that holds them, `{ env: NAME }`. */
+/** Secrets in a configuration file: only the name of an environment variable, `{ env: NAME }`. */
 import { isDeepStrictEqual } from 'node:util';
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 
-/** The fields that hold one. */
+/** The fields with secrets. */
 const SECRETS: readonly string[] = ['client_secret', 'password', 'authorizationHeader'];
 /** Fields whose member `secret` is a secret; '': the document itself, as in `settings/telephony`. */
 const WITH_SECRET: readonly string[] = ['auth', ''];

@@ -24,7 +24,7 @@ export class ApiRefusal extends StartFailure {
 const PAGE = 200;
 
 /**
- * @param url where the service is
+ * @param url of the service
  * @param token of an administrator of the whole service
  */
 export function serviceAt(url: string, token: string): Service {

@@ -13,7 +13,7 @@ import { type InteractionDetails, InteractionEnded, type InteractionResult, type
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 
-/** @throws {InteractionEnded} when the interaction asks for no consent: its session was taken away meanwhile */
+/** @throws {InteractionEnded} no consent is requested, because the session has ended meanwhile */
 function consentOf({ consent }: InteractionDetails): Consent {
   if (consent === undefined) throw new InteractionEnded('session-changed');
   return consent;
@@ -60,7 +60,7 @@ const UNCHECKED = {
   'other-device': 'consent.unchecked.other-device',
 } as const;
 
-/** URLs without their scheme, as a list in the language of the page. */
+/** URLs without their scheme, as a list in the page's language. */
 const placesOf = (lang: string, urls: readonly string[]): string =>
   new Intl.ListFormat(lang).format(urls.map((url) => url.replace(/^https?:\/\//, '')));
 

@@ -17,7 +17,7 @@ export interface ConsentFacts {
   /** The request's prompt contains `consent`. */
   readonly prompted: boolean;
   readonly scopes: readonly RequestedScope[];
-  /** Scopes the user allowed this application before, at this server. */
+  /** Scopes that the user allowed this application before at this server. */
   readonly remembered: ReadonlySet<string>;
 }
 
@@ -47,7 +47,7 @@ function decideScope(scope: RequestedScope, facts: ConsentFacts): ScopeDecision 
   return decided(true, 'not given yet');
 }
 
-/** Decides for each requested scope whether the dialog asks for it, and why. The dialog appears when it asks for any. */
+/** Decides for each requested scope whether the dialog asks for it, and why. The dialog appears if any scope is asked for. */
 export function decideConsent(facts: ConsentFacts): readonly ScopeDecision[] {
   return facts.scopes.map((scope) => decideScope(scope, facts));
 }
@@ -61,8 +61,8 @@ export interface RequestedDetail {
 }
 
 /**
- * Decides for each authorization detail whether the dialog asks for it, by the rows of a scope that trusted applications get without asking.
- * @param remembered keys of what the user allowed before
+ * Decides for each authorization detail whether the dialog asks for it, by the rules of a scope that trusted applications get without consent.
+ * @param remembered keys of details that the user allowed before
  */
 export function decideDetailConsent(
   details: readonly RequestedDetail[],
@@ -78,7 +78,7 @@ export function decideDetailConsent(
   });
 }
 
-/** Can what was given before change the decision? When not, it need not be read. */
+/** Can earlier consents change the decision? If not, they need not be read. */
 export function dependsOnRemembered(facts: Omit<ConsentFacts, 'remembered'>, details: readonly RequestedDetail[] = []): boolean {
   const isAskable = facts.scopes.some(({ consent }) => consent !== 'IMPLICIT') || details.some(({ rememberConsent }) => rememberConsent);
   return !facts.prompted && facts.method === 'REQUIRED' && isAskable;

@@ -21,5 +21,5 @@ export interface Consent extends ConsentKey {
 /** A word before a space: no scope is called so (RFC 6749 section 3.3). */
 const DETAIL = 'detail ';
 
-/** @returns what a consent to the detail is known by: the same for details that differ in the order of their members alone */
+/** @returns the key of a consent to the detail, regardless of the order of its fields */
 export const keyOfDetail = (detail: AuthorizationDetail): string => DETAIL + digest(canonicalJson(detail));

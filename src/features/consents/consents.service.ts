@@ -1,4 +1,4 @@
-/** A user's consent to an application at one authorization server: given on the dialog, remembered with its audit event. */
+/** A user's consent to an application at one authorization server: stored with its audit event. */
 
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';

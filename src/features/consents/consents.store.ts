@@ -39,7 +39,7 @@ export async function forgetDetailType(executor: Executor, serverId: string, typ
 /** Authorization details that are remembered for each user, application and server: many are allowed once. */
 const MOST_DETAILS = 50;
 
-/** Those that are remembered already keep their place; the oldest give way. */
+/** Details that are already stored keep their place; the oldest are dropped. */
 export async function rememberDetails(
   trx: Executor,
   key: ConsentKey,
@@ -74,7 +74,7 @@ export async function findConsent(executor: Executor, userId: string, id: string
   return executor('consents').where({ user_id: userId, id }).first<Consent | undefined>(CONSENT);
 }
 
-/** @param id undefined: all that the user gave. @returns those that are no more */
+/** @param id undefined: all of the user's. @returns the deleted ones */
 export async function deleteConsents(executor: Executor, userId: string, id: string | undefined): Promise<Consent[]> {
   const which = { user_id: userId, ...(id !== undefined && { id }) };
   const consents = await executor('consents').where(which).orderBy(['created', 'id']).forUpdate().select<Consent[]>(CONSENT);
@@ -100,11 +100,11 @@ export interface PermittedScope {
   readonly scope: string;
   /** null: it is a scope. */
   readonly detail: AuthorizationDetail | null;
-  /** Empty where the scope is none of the server's any more. */
+  /** Empty if the server no longer has the scope. */
   readonly displayName: string;
   readonly description: string;
   readonly translations: Scope['translations'] | null;
-  /** Time of the consent; null: not asked. */
+  /** Time of the consent; null: none was needed. */
   readonly consented: Date | null;
 }
 

@@ -54,8 +54,8 @@ function permission(
 }
 
 /**
- * Ends what an application may do in the user's name at a server: their consents, and its codes and tokens.
- * @returns false when it might do nothing
+ * Removes an application's permissions at a server: the user's consents, and its codes and tokens.
+ * @returns false if it had none
  */
 export async function endOwnPermission(
   { database }: Services,

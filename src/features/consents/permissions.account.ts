@@ -1,4 +1,4 @@
-/** `/account/permissions`: what each application may do in the user's name and learns of them, by their consent or by trust; and the end of it. */
+/** `/account/permissions`: the permissions and data of each application, by consent or trust, and their removal. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';

@@ -1,6 +1,6 @@
 /**
- * Rolls the audit log up into counts by hour and day, once a minute in one of the processes. Each hour is counted again until five minutes after its end,
- * so events that were committed late are in it. After an upgrade, the last 180 days are counted piece by piece.
+ * Counts the audit log by hour and day, once a minute in one of the processes. Each hour is counted again until five minutes after its end, so that
+ * events committed late are included. After an upgrade, the last 180 days are counted in pieces.
  */
 import type { Logger } from 'pino';
 import { present } from '../../platform/clock/clock.ts';
@@ -17,18 +17,18 @@ const LOOK_BACK_MS = 180 * DAY_MS;
 const PIECE_MS = 6 * HOUR_MS;
 /** An event is committed within that time. */
 const LATE_MS = 5 * 60_000;
-/** The last 24 hours and the 24 before begin on the day before yesterday. */
+/** The last 24 hours and the previous 24 start on the day before yesterday. */
 const HOURS_KEPT_MS = 2 * DAY_MS;
-/** Months whose last days are within the look-back begin up to a month before it. */
+/** Months whose last days are within the period may start up to a month before it. */
 const DAYS_KEPT_MS = LOOK_BACK_MS + 31 * DAY_MS;
 
-/** The beginning of the hour or day that a moment is in. @param unit HOUR_MS or DAY_MS */
+/** The start of a time's hour or day. @param unit HOUR_MS or DAY_MS */
 export const beginningOf = (moment: Date, unit: number): Date => new Date(Math.floor(moment.getTime() / unit) * unit);
 
 /**
  * Counts an hour, the current one partially; old periods in pieces of six hours.
  * @param since start; absent: where the last run ended
- * @returns the next start; undefined: done, or another process counts
+ * @returns the next start; undefined: done, or another process is counting
  */
 async function countPiece(database: Database, now: Date, since: Date | undefined): Promise<Date | undefined> {
   return database.transaction(async (trx) => {
@@ -36,7 +36,7 @@ async function countPiece(database: Database, now: Date, since: Date | undefined
     if (progress === undefined) return undefined;
     const { until } = progress;
     const oldest = new Date(now.getTime() - LOOK_BACK_MS);
-    // null also while pieces are counted: everything is to be counted again.
+    // Also null while pieces are counted: everything must be counted again.
     const due = await findNextEvent(trx, until === null ? oldest : (since ?? (until > oldest ? until : oldest)));
     if (due === undefined) return undefined;
     const piece = now.getTime() - due.getTime() > 2 * DAY_MS ? PIECE_MS : HOUR_MS;
@@ -60,7 +60,7 @@ async function rollUp(database: Database, isStopped: () => boolean = () => false
   while (since !== undefined && !isStopped());
 }
 
-/** Begins to count. @returns a way to end it */
+/** Starts counting. @returns a function that stops it */
 export function rollUpInTime(database: Database, log: Logger): { stop(): Promise<void> } {
   let isStopped = false;
   const work = () =>

@@ -1,7 +1,7 @@
-/** Counts of sign-ins by hour and day, and who was active when: made of the audit log, hour by hour. The only SQL on these tables. Hours and days are those of UTC. */
+/** Sign-ins and active users by hour and day, counted from the audit log. The only SQL on these tables. Hours and days are in UTC. */
 import type { Executor } from '../../platform/database/database.ts';
 
-/** HOUR rows are kept for three days, DAY rows for as long as the dashboard looks back twice. */
+/** HOUR rows are kept for three days, DAY rows for twice the dashboard's period. */
 export type Span = 'HOUR' | 'DAY';
 
 /** Position up to which the audit log is counted. */
@@ -11,9 +11,9 @@ export interface Progress {
 }
 
 /**
- * Locks the one row, so that one process counts at a time. Needs a transaction.
- * @param rest milliseconds since it was counted last, by the database's clock: that of all processes
- * @returns undefined when another one counts just now, or has just counted
+ * Locks the single row, so that one process counts at a time. Needs a transaction.
+ * @param rest milliseconds since the last count, by the database's clock, which all processes share
+ * @returns undefined if another process is counting or has just counted
  */
 export async function lockProgress(trx: Executor, rest: number): Promise<Progress | undefined> {
   return trx('activity_rollup')
@@ -27,7 +27,7 @@ export async function updateProgress(trx: Executor, { until }: Progress): Promis
   await trx('activity_rollup').update({ counted_until: until, counted_at: trx.raw('clock_timestamp()') });
 }
 
-/** When the first event at that time or later happened. @returns undefined when there is none */
+/** Time of the first event at or after a time. @returns undefined if there is none */
 export async function findNextEvent(executor: Executor, since: Date): Promise<Date | undefined> {
   const found = await executor('audit_events')
     .where('published', '>=', since)
@@ -70,12 +70,12 @@ export async function countEvents(trx: Executor, from: Date, until: Date): Promi
   await trx.raw(COUNT, { from, until });
 }
 
-/** Adds the hours of a day up. @param day its beginning */
+/** Adds up the hours of a day. @param day its start */
 export async function addUpDay(trx: Executor, day: Date): Promise<void> {
   await trx.raw(ADD_UP, { day });
 }
 
-/** Removes what began before then. */
+/** Deletes counts of periods that started before the time. */
 export async function deleteCountsBefore(trx: Executor, span: Span, before: Date): Promise<void> {
   for (const table of ['activity_counts', 'active_users']) await trx(table).where({ span }).where('start', '<', before).delete();
 }
@@ -136,9 +136,9 @@ export async function listTopApplications(
   return rows;
 }
 
-/** Hours of a day, or days of a month, as `active_users` keeps them. */
+/** Hours of a day, or days of a month, as in `active_users`. */
 export interface Slots {
-  /** The beginning of the day or month. */
+  /** The start of the day or month. */
   readonly start: Date;
   readonly slots: number;
 }

@@ -1,4 +1,4 @@
-/** The first page of the console: what happens and how the service is doing, who one is here, what one may do, and where to find it. */
+/** The first page of the console: current activity, the state of the service, the administrator's own role, and links. */
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -86,7 +86,7 @@ const MAIL: Readonly<Record<Health['mail'], Omit<Told, 'label'>>> = {
   nowhere: { text: 'Not sent: no mail server is configured', tone: 'warning' },
 };
 
-/** All of them with what is done, as long as any is to be done that everyone needs. */
+/** All steps with their state, while any required one is open. */
 async function openSteps(services: Services) {
   const steps = await listNextSteps(services);
   return steps.every(({ isDone, isOptional = false }) => isDone || isOptional)
@@ -127,7 +127,7 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed, waitingSign
   ];
 }
 
-/** Facts about the whole service, for administrators who may see all of it. */
+/** Facts about the whole service, for administrators who can see all of it. */
 async function serviceFacts({ services, request, query }: ConsoleRequest) {
   const range = rangeIn(query);
   const statistics = await readStatistics(services.database, range);

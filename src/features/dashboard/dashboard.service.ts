@@ -24,7 +24,7 @@ const SOON_MS = 30 * DAY_MS;
 const MOST_OF_A_KIND = 10;
 /** Larger numbers are shown as “at least”. */
 const MOST_WAITING = 10_000;
-/** For so long a count holds: counting goes through many rows. */
+/** Cache time of counts, which read many rows. */
 const FRESH_MS = 60_000;
 
 export interface Totals {
@@ -105,7 +105,7 @@ export interface Health {
   readonly mail: 'server' | 'inbox' | 'nowhere';
   /** Mails that could not be delivered of late. */
   readonly mailsFailed: number;
-  /** Sign-ups that an administrator has to approve or refuse. */
+  /** Sign-ups that wait for approval. */
   readonly waitingSignUps: number;
 }
 

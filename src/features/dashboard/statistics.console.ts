@@ -17,7 +17,7 @@ export const rangeIn = (query: URLSearchParams): Range => RANGES.find((range) =>
 export const rangeLinks = (current: Range): readonly (Action & { readonly current: boolean })[] =>
   RANGES.map((range) => ({ label: LABELS[range], href: `/admin?range=${range}`, current: range === current }));
 
-/** Against the time before: a difference in percent where there is something to compare with. */
+/** Change from the previous period: a percentage, if there is a previous value. */
 function trendOf({ now, before }: Compared, range: Range): Phrase {
   const time = { range: phrase(LABELS[range]) };
   if (now === before) return phrase('As many as in the {range} before', time);
@@ -44,7 +44,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const LOG = '/admin/reports/log';
-/** A time as the log's form takes it. */
+/** A time in the format of the log's form. */
 const typed = (moment: Date): string => moment.toISOString().slice(0, 16);
 
 export function presentTotals({ users, applications, organizations }: Totals) {

@@ -28,7 +28,7 @@ const UNITS: Readonly<Record<Range, { readonly span: Span; readonly unit: number
 
 const MOST_REASONS = 8;
 const MOST_APPLICATIONS = 10;
-/** For so long numbers hold in a process: they are counted once a minute. */
+/** Cache time in milliseconds: the numbers are counted once a minute. */
 const FRESH_MS = 30_000;
 
 /** A number, and what it was in the same time before. */
@@ -54,7 +54,7 @@ export interface Statistics {
   readonly activeUsers: Compared;
   /** The most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
-  /** The most used first; without a label where it was deleted. */
+  /** Most used first; without a label if it was deleted. */
   readonly applications: readonly ({ readonly id: string; readonly label: string | null } & Compared)[];
   /** Based on users who were active in the period. */
   readonly adoption: Adoption;
@@ -125,7 +125,7 @@ export async function readStatistics(database: Database, range: Range): Promise<
   try {
     return await statistics;
   } catch (error) {
-    // Not for the next visitors, unless it took so long that they shall not try it at once.
+    // Not cached for other requests, except after a timeout, so that they do not retry it immediately.
     if (isTimeout(error)) return undefined;
     ranges.delete(range);
     throw error;

@@ -1,4 +1,4 @@
-/** `/activate`: where users type the code that a device shows (RFC 8628 section 3.3), and the pages that follow. */
+/** `/activate`: where users enter a device's code (RFC 8628 section 3.3), and the pages that follow. */
 import type Koa from 'koa';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
@@ -91,7 +91,7 @@ export async function confirmDevicePage(pages: Pages, ctx: Koa.Context, facts: C
   });
 }
 
-/** The end of it: the user goes back to the device. */
+/** The last page: the user continues on the device. */
 export async function deviceConnectedPage(
   pages: Pages,
   ctx: Koa.Context,

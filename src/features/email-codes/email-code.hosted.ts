@@ -1,6 +1,6 @@
 /**
- * Pages of an e-mail code: entering it, and opening its link. In the requesting browser the link continues at once; elsewhere it only shows the code,
- * because e-mail scanners follow every link.
+ * Pages of an e-mail code: entering it, and opening its link. In the requesting browser the link continues immediately; elsewhere it only shows the
+ * code, because e-mail scanners follow every link.
  */
 
 import type { RouterContext } from '@koa/router';
@@ -46,7 +46,7 @@ const WAITING = '/signup/waiting';
 export const offersCode = ({ services, config }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
   isEmailMethod(services, visitor(ctx, config));
 
-/** The form of the sign-in page asks for a code. @returns false where it asks for something else @throws {TooManyFailures} */
+/** Handles a request for a code on the sign-in page. @returns false if the form requests something else @throws {TooManyFailures} */
 export async function beginSignInByCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<boolean> {
   const username = form.get('username')?.trim() ?? '';
   if (form.get('method') !== 'email' || username === '' || !(await offersCode(deps, ctx))) return false;
@@ -60,7 +60,7 @@ export async function beginSignInByCode(deps: SignInDeps, ctx: Koa.Context, plac
   return true;
 }
 
-/** Shows the page on which the code is typed. @returns false when this browser waits for none here */
+/** Shows the page for entering the code. @returns false if this browser has no pending code here */
 export async function showPendingCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
   const stateToken = stateTokenOf(deps, ctx);
   const code = stateToken === '' ? undefined : await readCode(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
@@ -98,7 +98,7 @@ async function showCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, 
 
 type Receiver = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, gone: () => Promise<void>) => Promise<void>;
 
-/** POST …/code @param gone shows the first step again when the code can no longer be used @throws {TooManyFailures} */
+/** POST …/code @param gone shows the first step again if the code can no longer be used @throws {TooManyFailures} */
 export const receiveCode: Receiver = async (deps, ctx, place, gone) => {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
@@ -135,7 +135,7 @@ const complete = ({ services }: SignInDeps, code: OpenCode, request: RequestCont
 /** GET /code/:token @throws {InvalidCode} */
 export async function followCodeLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const found = await openLink(deps.services, ctx.params.token ?? '', deviceOf(ctx, deps.config));
-  // The address holds the token, which then appears in no Referer.
+  // The URL contains the token, which must not be in any Referer.
   ctx.set('Referrer-Policy', 'strict-origin');
   if (found === undefined) throw new InvalidCode();
   if (!found.here) return showElsewhere(deps, ctx, found);

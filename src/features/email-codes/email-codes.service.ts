@@ -29,7 +29,7 @@ import {
   noteMailed,
 } from './email-codes.store.ts';
 
-/** `outbox.kind` of a code that is to be mailed. */
+/** `outbox.kind` of e-mail codes. */
 export const EMAIL_CODE = 'email-code';
 const DIGITS = 8;
 /** Maximum attempts per code: chance of one in a hundred million per guess. */
@@ -96,7 +96,7 @@ export const codeKey = (stateToken: string, path: string, device: string | undef
 
 /**
  * Stores the request for a code. The caller has applied the rate limit.
- * @param replaces the browser's token of the previous code, which ends
+ * @param replaces the browser's token of the previous code, which is deleted
  * @returns the browser's token
  */
 export async function beginCode(services: Services, wish: CodeOrder, request: RequestContext, replaces = ''): Promise<string> {
@@ -117,7 +117,7 @@ export async function beginCode(services: Services, wish: CodeOrder, request: Re
       sealed: services.keyring.seal(JSON.stringify(whole), emailCodeContext(key.id)),
       expiresAt: new Date(created.getTime() + LIFETIMES.emailCode * 1000),
     });
-    // By network: what one sends by the thousand holds up few others.
+    // One queue per network, so that mass requests delay few others.
     const orderingKey = laneOf(networkOf(ipAddress ?? ''));
     await insertEntry(trx, { kind: EMAIL_CODE, orderingKey, objectKey: null, payload: { id: key.id }, created });
   });
@@ -137,7 +137,7 @@ export const openCode = ({ keyring }: Pick<Services, 'keyring'>, row: EmailCode)
   content: content.parse(JSON.parse(keyring.open(row.sealed, emailCodeContext(row.id)))),
 });
 
-/** @returns what this browser waits for at the place; undefined: for no code */
+/** @returns the browser's pending code at the place; undefined: none */
 export async function readCode(
   services: Services,
   stateToken: string,
@@ -148,13 +148,13 @@ export async function readCode(
   return row && openCode(services, row);
 }
 
-/** This browser no longer waits for its code. */
+/** Deletes the browser's pending code. */
 export const abandonCode = async ({ database }: Services, stateToken: string): Promise<void> =>
   void (await deleteCode(database.knex, digest(stateToken)));
 
 /**
- * Compares what was typed; the right code is used up by what follows from it (`deleteCode`).
- * @returns `gone`: there is none, or too many were typed
+ * Compares the submitted code; the caller uses a correct code by `deleteCode`.
+ * @returns `gone`: there is none, or too many were submitted
  * @throws {TooManyFailures}
  */
 export async function checkCode(
@@ -167,7 +167,7 @@ export async function checkCode(
   const row = await countAttempt(services.database.knex, codeKey(at.stateToken, at.path, request.device), MOST_CODE_ATTEMPTS, present());
   if (row === undefined) return 'gone';
   const found = openCode(services, row);
-  // Compared in any case: it takes the same time whether a code was mailed or not.
+  // Always compared, so that the timing does not depend on whether a code was mailed.
   const isRight = sameSecret(typed.replace(/\D/g, ''), found.content.code);
   if (isRight && row.mailedTo !== null) return found;
   await recordEvent(services.database.knex, { ...redeemed(found, request), failure: 'INVALID_CREDENTIALS' });
@@ -214,7 +214,7 @@ export function emailCodes(services: Services, senders: Readonly<Record<CodePurp
 const defined = (request: CodeContent['request']) =>
   Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Omit<RequestContext, 'actor'>;
 
-/** From now on the code is right. @returns what the e-mail says; undefined: it has ended in the meantime */
+/** Activates the code. @returns the contents of the e-mail; undefined: it has expired meanwhile */
 export async function mailCode(
   trx: Executor,
   { keyring, config }: Pick<Services, 'keyring' | 'config'>,

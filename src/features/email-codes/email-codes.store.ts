@@ -1,4 +1,4 @@
-/** Codes by e-mail, known by the digest of the browser's token or of the token in the link. The only SQL on that table. */
+/** Codes by e-mail, found by the digest of the browser's token or of the link's token. The only SQL on that table. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -6,13 +6,13 @@ import type { Executor } from '../../platform/database/database.ts';
 export type CodePurpose = 'SIGN_IN' | 'SIGN_UP';
 
 export interface EmailCode {
-  /** SHA-256 of the token that the browser holds. */
+  /** SHA-256 of the browser's token. */
   readonly id: string;
   /** SHA-256 of the token in the link. */
   readonly linkId: string;
   /** `FACTOR`: the second factor of a sign-in that waits for it, or one that is being set up. */
   readonly purpose: CodePurpose | 'FACTOR';
-  /** SHA-256 of the place to continue at; the browser's token works nowhere else. */
+  /** SHA-256 of the place to continue at; the browser's token is invalid elsewhere. */
   readonly place: string;
   /** SHA-256 of the requesting browser's device cookie. */
   readonly deviceHash: string;

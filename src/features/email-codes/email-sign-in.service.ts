@@ -1,4 +1,4 @@
-/** Signing in by a code that is sent by e-mail, in place of the password. It shows that the mailbox is the user's, and counts as one factor. */
+/** Sign-in by a code sent by e-mail, in place of the password. It verifies that the mailbox is the user's, and counts as one factor. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -21,7 +21,7 @@ import { deleteCode } from './email-codes.store.ts';
 /** amr of a code instead of a password (RFC 8176 section 2). */
 export const EMAIL_AMR: readonly string[] = ['otp'];
 
-/** Do users sign in by e-mail here? @param request absent: nobody asks yet */
+/** Can users sign in by e-mail? @param request absent: outside of a request */
 export async function isEmailMethod(services: Services, request: Pick<RequestContext, 'isForwarded'>): Promise<boolean> {
   return (await currentSettings(services, 'sign-in')).methods.includes('email') && (await isMailPossible(services, request));
 }
@@ -43,7 +43,7 @@ export async function requestSignInCode(
   return beginCode(services, { ...place, purpose: 'SIGN_IN', name }, request, replaces);
 }
 
-/** Looks up who is meant, and notes the e-mail. @returns whether a code goes out */
+/** Looks up the user and queues the e-mail. @returns whether a code is sent */
 export async function mailSignInCode(services: Services, code: OpenCode, request: RequestContext): Promise<boolean> {
   const { knex } = services.database;
   const named = await findUserByName(knex, code.content.name.trim());
@@ -84,8 +84,8 @@ async function mailTo(trx: Executor, services: Services, user: User, code: OpenC
 }
 
 /**
- * Uses the right code up. The address is its user's from now on, and an invitation is accepted.
- * @returns what was proved; undefined when the code was used before, or the user cannot sign in any more
+ * Uses a correct code. The address is now verified, and an invitation is accepted.
+ * @returns the first step; undefined if the code was used before, or the user can no longer sign in
  */
 export async function signInByCode(services: Services, code: OpenCode, request: RequestContext): Promise<FirstStep | undefined> {
   const { row } = code;

@@ -1,4 +1,4 @@
-/** The last deliveries of an event hook, what was sent and answered, sending one again, and test events. All go the way of every event: by the outbox. */
+/** The last deliveries of an event hook, their requests and responses, repeated deliveries, and test events. All use the outbox. */
 import { randomUUID } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -13,11 +13,11 @@ import type { Delivery, EventHook } from './event-hooks.resource.ts';
 import { changeEventHook, hookEvent } from './event-hooks.service.ts';
 import { findDelivery, listDeliveries } from './event-hooks.store.ts';
 
-/** The last fifty, the newest first. */
+/** The last fifty, newest first. */
 export const listHookDeliveries = ({ database }: Services, { id }: EventHook): Promise<readonly Delivery[]> =>
   listDeliveries(database.knex, id);
 
-/** A delivery, and the body that was sent; undefined where the event is no longer in the log. @throws {ApiError} not found */
+/** A delivery and its body; undefined if the event is no longer in the log. @throws {ApiError} not found */
 export async function getDelivery(
   { database: { knex }, config }: Services,
   hook: EventHook,

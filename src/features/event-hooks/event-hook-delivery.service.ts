@@ -1,7 +1,7 @@
 /**
- * Tells event hooks what happened: the event as `logs` shows it, in the envelope of Okta's event hooks, signed as Standard Webhooks 1.0 says. The id
- * of a message is the same at every attempt, so that a receiver knows what it has had. What was noted with the event (features/audit/audit.store.ts) refers to it:
- * it is read when it is sent.
+ * Delivers events to event hooks, as shown by `logs`, in the envelope of Okta's event hooks, signed according to Standard Webhooks 1.0. The message
+ * ID is the same for every attempt, so that receivers can detect duplicates. The outbox entry (features/audit/audit.store.ts) refers to the event,
+ * which is read on delivery.
  */
 
 import { z } from 'zod';
@@ -18,10 +18,9 @@ import type { OutboundCall } from './event-hooks.service.ts';
 import { findEventHook, noteDelivery } from './event-hooks.store.ts';
 import { openHeaders, signMessage } from './hook-secrets.service.ts';
 
-// The body of a delivery: the event as `logs` shows it, in the envelope of Okta's event hooks, so that receivers made for it find what
-// they know.
+// The body of a delivery: the event as shown by `logs`, in the envelope of Okta's event hooks, for compatible receivers.
 
-/** The same whenever it is made, as long as nothing is erased from the event. @returns JSON */
+/** Always the same, unless data of the event is erased. @returns JSON */
 export const eventHookMessage = (event: StoredEvent, { id }: EventHook, deliveryId: string, baseUrl: string): string =>
   JSON.stringify({
     eventType: 'com.okta.event_hook',
@@ -56,7 +55,7 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
           const latency = Math.round(performance.now() - begun);
           await database.transaction((trx) => noteDelivery(trx, { ...attempt, lastAttempt: present(), latency, ...result }));
         } catch (error) {
-          // The delivery is what it is without it: the hook may have been deleted meanwhile.
+          // The record is optional: the hook may have been deleted meanwhile.
           log.warn({ err: error, hookId }, 'could not record a delivery of an event hook');
         }
       };

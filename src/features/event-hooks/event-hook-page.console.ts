@@ -27,7 +27,7 @@ export const eventHookCrumbs = ({ id, name }: Pick<EventHook, 'id' | 'name'>): r
   { label: verbatim(name), href: eventHookPath(id) },
 ];
 
-/** Only one that is active and verified is told anything. */
+/** Only an active and verified hook gets events. */
 export function standingOf({ status, verificationStatus }: EventHook): Status {
   if (status === 'INACTIVE') return { text: 'Inactive', tone: 'plain' };
   return verificationStatus === 'VERIFIED' ? { text: 'Active', tone: 'good' } : { text: 'To be verified', tone: 'warning' };

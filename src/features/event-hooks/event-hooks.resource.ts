@@ -26,7 +26,7 @@ export type HookStatus = 'ACTIVE' | 'INACTIVE';
 
 export interface SealedHeader {
   readonly key: string;
-  /** Opens in the context that features/event-hooks/hook-secrets.service.ts gives it. */
+  /** Sealed in the context of features/event-hooks/hook-secrets.service.ts. */
   readonly sealed: string;
 }
 

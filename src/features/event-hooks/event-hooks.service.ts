@@ -34,7 +34,7 @@ export const eventHookFields = {
   description: text({ most: 1024 }).nullable().exactOptional(),
   events: z.strictObject({
     type: z.literal('EVENT_TYPE'),
-    /** Okta's has an expression here; ignored, it would let pass what its owner keeps out. */
+    /** Okta has an expression here. If it were ignored, events that it excludes would be sent. */
     filter: z.null('must be null: hooks receive all events of their types').exactOptional(),
     items: z
       .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not an event type that hooks can receive' }))
@@ -46,7 +46,7 @@ export const eventHookFields = {
 
 const hookBody = z.strictObject(eventHookFields);
 
-/** A body as the service takes it. */
+/** A body as input of the service. */
 export const eventHookInput = ({ name, description, events, channel }: z.output<typeof hookBody>) => ({
   name,
   description: description ?? '',
@@ -111,9 +111,9 @@ export async function getEventHook({ database }: Services, id: string): Promise<
 export const waitingForEventHook = ({ database }: Services, { id }: EventHook): Promise<Waiting> => waitingFor(database.knex, receiver(id));
 
 /**
- * Replaces what a hook is. A header without a value keeps the one that it has; at another host it needs one, or anyone who may change the address
- * could read what they are not shown. Another address has to be verified; what is on its way waits for that.
- * @throws {ApiError} not found; validation as at the creation
+ * Replaces a hook's settings. A header without a value keeps its current one; for another host it needs a new one, because callers who can change the
+ * URL could otherwise read hidden values. A new URL must be verified; pending deliveries wait for that.
+ * @throws {ApiError} not found; validation as at creation
  */
 export async function updateEventHook(services: Services, id: string, input: EventHookInput, request: RequestContext): Promise<EventHook> {
   return changeEventHook(services, id, async (trx, before) => {
@@ -202,14 +202,14 @@ const PRIVATE = 'is in a private network or on this machine. Use a public addres
 const isPrivate = (error: unknown): boolean =>
   error instanceof PrivateAddress || (error instanceof Error && error.cause instanceof PrivateAddress);
 
-/** @returns what is wrong with the receiver; never what it answered, for that may be another's secret */
+/** @returns the receiver's problem, without its response, which may contain a secret */
 async function challenge({ keyring }: Services, hook: EventHook, call: OutboundCall): Promise<string | undefined> {
   const value = randomToken();
   const headers = {
     ...openHeaders(keyring, 'event_hook', hook),
     accept: 'application/json',
     'x-gatehouse-verification-challenge': value,
-    // The same, for receivers that were made for Okta.
+    // The same for Okta's receivers.
     'x-okta-verification-challenge': value,
   };
   let answer: Awaited<ReturnType<OutboundCall>>;
@@ -251,7 +251,7 @@ export const hookEvent = (eventType: EventType, displayMessage: string, { id, na
   targets: [{ id, type: 'EventHook', displayName: name }],
 });
 
-/** The hook as the audit log keeps it: without the values of its headers. */
+/** The hook's data in audit events, without values of headers. */
 const described = ({ name, description, status, verificationStatus, eventTypes, channel }: EventHook) => ({
   name,
   description,

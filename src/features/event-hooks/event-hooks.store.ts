@@ -44,7 +44,7 @@ export async function findEventHook(executor: Executor, id: string): Promise<Eve
   return executor('event_hooks').where({ id }).first<EventHook | undefined>(HOOK);
 }
 
-/** Locks the row, so that of two changes to one hook the second sees the first. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first. Needs a transaction. */
 export async function lockEventHook(trx: Executor, id: string): Promise<EventHook | undefined> {
   return trx('event_hooks').where({ id }).forUpdate().first<EventHook | undefined>(HOOK);
 }
@@ -69,7 +69,7 @@ const DELIVERY: Columns<Delivery> = {
   error: 'error',
 };
 
-/** Notes an attempt, in place of the one before of the same delivery, and removes the oldest beyond those that are kept. */
+/** Records an attempt, replacing the previous one of the same delivery, and deletes the oldest beyond the maximum. */
 export async function noteDelivery(trx: Executor, delivery: Omit<Delivery, 'attempts'>): Promise<void> {
   const { hookId } = delivery;
   await trx('event_hook_deliveries')

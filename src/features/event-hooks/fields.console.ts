@@ -90,7 +90,7 @@ const AREAS: Readonly<Record<Area, string>> = {
 
 const areas = Object.keys(AREAS) as readonly Area[];
 
-/** The box for all types of a group: those that there are when the form is saved. */
+/** The check box for all current types of a group. */
 const ALL = 'all';
 
 const valuesOf = (area: Area, types: readonly string[]): readonly string[] =>

@@ -66,7 +66,7 @@ export const presentChannel = ({ uri, headers, authScheme }: HookChannel): z.inp
   },
 });
 
-/** A header as it is given; without a value where the one before is to stay. */
+/** A header; without a value, the previous one is kept. */
 type GivenHeader = z.output<typeof header>;
 
 export interface GivenChannel {
@@ -75,7 +75,7 @@ export interface GivenChannel {
   readonly authScheme: GivenHeader | undefined;
 }
 
-/** The channel of a body as the services take it. */
+/** The channel of a body as input of the services. */
 export const givenChannel = ({ config }: z.output<typeof hookChannel>): GivenChannel => ({
   uri: config.uri,
   headers: config.headers ?? [],
@@ -83,10 +83,10 @@ export const givenChannel = ({ config }: z.output<typeof hookChannel>): GivenCha
 });
 
 /**
- * Seals the values of the headers. One without a value keeps the one that it has; at another host it needs one, or anyone who may change the address
- * could read what they are not shown.
- * @param before the channel as it was, which knows the values that are not given
- * @throws {ApiError} validation: a header has no value, or a name that another one has
+ * Seals the values of the headers. A header without a value keeps its current one; for another host it needs a new one, because callers who can
+ * change the URL could otherwise read hidden values.
+ * @param before the former channel, with the values that are kept
+ * @throws {ApiError} validation: a header without a value, or a duplicate name
  */
 export function sealChannel(
   keyring: Keyring,
@@ -114,7 +114,7 @@ export function sealChannel(
   return channel;
 }
 
-/** The channel as the audit log keeps it: without the values of its headers. */
+/** The channel's data in audit events, without values of headers. */
 export const describedChannel = ({ uri, headers, authScheme }: HookChannel) => ({
   uri,
   headers: headers.map(({ key }) => key),

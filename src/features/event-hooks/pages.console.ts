@@ -142,7 +142,7 @@ const create: ConsolePage = {
   },
 };
 
-/** Those of the last days that were given up; undefined: they cannot be read at present. */
+/** Recent deliveries that failed for good; undefined: currently not available. */
 async function givenUp({ services }: ConsoleRequest, { id }: EventHook): Promise<readonly StoredEvent[] | undefined> {
   const filter = `eventType eq "event_hook.delivery" and target.id eq "${id}"`;
   try {

@@ -1,4 +1,4 @@
-/** Removes what has expired, now and then, in bounded batches; any number of processes may do so at once. */
+/** Deletes expired rows periodically, in limited batches; any number of processes can do so concurrently. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
@@ -73,7 +73,7 @@ export async function sweep(services: Services): Promise<number> {
 
 const SWEEP: SpanFacts = { name: 'remove expired rows', kind: 'internal' };
 
-/** A change of the attributes of users does not wait for its turn. @returns a way to end it */
+/** Changes of user attributes are processed immediately. @returns a function that stops it */
 export function sweepExpired(services: Services): { stop(): Promise<void> } {
   const { notifications, log } = services;
   let isStopping = false;

@@ -6,7 +6,7 @@ import type { GroupOrder } from './groups.resource.ts';
 import { searchGroups } from './groups.service.ts';
 
 export interface GroupChoice extends Pick<ChoosePage<GroupOrder>, 'title' | 'crumbs' | 'path' | 'submit'> {
-  /** The groups among these that cannot be chosen because they are there already. */
+  /** The groups among these that cannot be selected because they are already included. */
   taken(groupIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 

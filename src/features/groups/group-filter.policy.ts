@@ -11,8 +11,8 @@ const MOST_REPETITIONS = 2;
 const MOST_ALTERNATIVES = 8;
 
 /**
- * Steps of the matching of all names of one decision: a name counts as many as its length, or its square where an alternative repeats twice. Names of
- * 30 characters: some ten thousand. What comes after them fits no more.
+ * Maximum steps of matching all names of one decision: a name counts its length, or its square if an alternative repeats twice. That is about ten
+ * thousand names of 30 characters. Further names do not match.
  */
 const MOST_STEPS = 15_000_000;
 

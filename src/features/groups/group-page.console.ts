@@ -25,7 +25,7 @@ export const addressOfGroup = (id: string): string => `${GROUPS_HOME}/${encodeUR
 export interface GroupInSight {
   readonly group: Group;
   readonly home: string;
-  /** The way to a page below. */
+  /** Breadcrumbs of a page below. */
   readonly crumbs: readonly Crumb[];
   readonly tabs: readonly Action[];
 }

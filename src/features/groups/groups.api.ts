@@ -1,4 +1,6 @@
-/** `groups`, as Okta's Groups API shows the groups that people make: every one is of its type `OKTA_GROUP`, the word that its SDKs read. And `users/{id}/groups`. */
+/**
+ * `groups`: the groups of Okta's Groups API that administrators create, with its type `OKTA_GROUP`, which its SDKs expect. And `users/{id}/groups`.
+ */
 
 import { z } from 'zod';
 import { collection } from '../../api/collection.ts';

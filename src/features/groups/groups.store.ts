@@ -1,4 +1,4 @@
-/** Groups and who belongs to them. The only SQL on those tables. */
+/** Groups and their members. The only SQL on those tables. */
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused, violatedConstraint } from '../../platform/database/database-failures.ts';
@@ -69,13 +69,13 @@ export async function existingGroupIds(executor: Executor, ids: readonly string[
   return ids.filter((id) => there.has(id));
 }
 
-/** Locks the row, so that of two changes to one group the second sees the first. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first. Needs a transaction. */
 export async function lockGroup(trx: Executor, id: string): Promise<Group | undefined> {
   return trx('groups').where({ id }).forUpdate().first<Group | undefined>(GROUP);
 }
 
 export interface GroupSelection {
-  /** Each word begins a word of the name; or the whole is the ID. */
+  /** Each word is a prefix of a word of the name; or the whole is the ID. */
   readonly words?: string | undefined;
   readonly filters: readonly Filter[];
 }
@@ -116,7 +116,7 @@ export const selectGroupsInOrder = (
 ): Promise<NumberedPage<CountedGroup>> =>
   readNumberedPage(selected(executor, selection), { ...GROUP, members: executor.raw(ORDERS.members) }, window, ORDERS);
 
-/** @returns `missing` when the group or the user was deleted meanwhile; the transaction is then good for nothing more */
+/** @returns `missing` if the group or the user was deleted meanwhile; the transaction can then only be rolled back */
 export async function insertGroupMember(
   trx: Executor,
   groupId: string,
@@ -147,13 +147,13 @@ export async function deleteGroupMember(trx: Executor, groupId: string, userId: 
 const members = (executor: Executor, groupId: string) =>
   executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
 
-/** The members, the oldest users first: only users have a number that a page can begin after. */
+/** The members, oldest users first: only users have a number for the start of a page. */
 export const selectGroupMembers = (executor: Executor, groupId: string, window: Window): Promise<Page<User>> =>
   readPage(members(executor, groupId), USER_AMONG_OTHERS, window, { by: 'users.seq' });
 
 const MEMBER_ORDERS: Readonly<Record<MemberOrder, string>> = { ...USER_ORDERS, joined: 'group_members.created' };
 
-/** A page by its number, in any order. @param words each begins a word of a name or of the e-mail address; undefined: all members */
+/** A page by number, in any order. @param words prefixes of words of a name or the e-mail address; undefined: all members */
 export async function selectGroupMembersInOrder(
   executor: Executor,
   groupId: string,
