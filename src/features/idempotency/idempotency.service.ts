@@ -1,4 +1,7 @@
-/** Carries a call out once, no matter who repeats it: the key, the change and its answer are written in one transaction. Answers hold secrets, so they are sealed. */
+/**
+ * Executes a call once, however often it is repeated: key, change and response are written in one transaction. Responses can contain secrets, so they
+ * are sealed.
+ */
 import { createHmac } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
@@ -15,7 +18,7 @@ export interface RepeatableCall {
   readonly userId: string;
   /** Chosen by the caller, for the caller alone. */
   readonly key: string;
-  /** All that makes the call what it is. */
+  /** Everything that identifies the call. */
   readonly content: string;
 }
 
@@ -23,7 +26,7 @@ export interface RepeatableCall {
  * Executes the first of several calls with the same key; the others wait for its response. A failed call stores nothing, not even its key, so it can
  * be repeated.
  * @param work must use the given services, which write in the transaction of the key
- * @throws {ApiError} conflict when the key was used for a call with other content
+ * @throws {ApiError} conflict: the key was used for a call with other content
  */
 export async function once<T>(
   services: Services,
@@ -47,12 +50,12 @@ export async function once<T>(
         return { answer, repeated: false };
       }
       const earlier = await findCall(trx, id);
-      // The earlier call may be of the time before SECRET_KEY got another key.
+      // The earlier call may have been sealed with a former key of SECRET_KEY.
       if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
         throw conflict({ field: 'Idempotency-Key', message: 'was already used for another request. Send a new key' });
       }
       return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
-      // Some calls send a message to a phone, or read an upload. The caller may repeat any, for that is what the key is for.
+      // Some calls send a message to a phone, or read an upload. Callers can repeat all of them, which is the purpose of the key.
     },
     { repeatable: false },
   );

@@ -1,4 +1,4 @@
-/** Calls that may be repeated, with their sealed answers. The only SQL on that table but for the sweep of what expired. */
+/** Calls that can be repeated, with their sealed responses. The only SQL on that table, except the cleanup of expired rows. */
 import type { Executor } from '../../platform/database/database.ts';
 
 export interface IdempotentCall {
@@ -32,7 +32,7 @@ export async function keepAnswer(executor: Executor, id: string, answerSealed: s
   await executor('idempotent_calls').where({ id }).update({ answer_sealed: answerSealed });
 }
 
-/** A call that is claimed again meanwhile is locked, and so left alone. @returns the number of calls forgotten, at most `limit` */
+/** Calls that are claimed again meanwhile are locked, and skipped. @returns the number of deleted calls, at most `limit` */
 export async function deleteExpiredCalls(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('idempotent_calls').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('idempotent_calls').whereIn('id', expired).delete();

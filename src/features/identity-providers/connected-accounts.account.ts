@@ -33,7 +33,7 @@ export async function accountsOn({ services, config }: HostedDeps, ctx: Koa.Cont
   };
 }
 
-/** POST /account/security/connect: out to the provider, by a page of our own, since the form may lead nowhere else (CSP `form-action`). */
+/** POST /account/security/connect: redirects to the provider by a page of ours, because the form may not lead elsewhere (CSP `form-action`). */
 export const connectAccount = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId } = session;
   const framed = framedOn(deps, ctx, 'security', session);

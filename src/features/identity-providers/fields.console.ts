@@ -1,4 +1,6 @@
-/** The form of an identity provider: its fields, and what they hold (features/identity-providers/identity-provider-settings.service.ts says what they may). */
+/**
+ * The form of an identity provider: its fields and their values. features/identity-providers/identity-provider-settings.service.ts validates them.
+ */
 
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import type { Field } from '../../pages/console/form.ts';
@@ -21,7 +23,7 @@ const pairs = (values: Readonly<Record<string, string>>): string =>
 
 type Held = IdentityProviderSettings & { readonly name: string };
 
-/** @param held what the fields hold at first @param isNew has it no secret yet? */
+/** @param held initial values of the fields @param isNew has it no secret yet? */
 export async function providerFields(visit: ConsoleRequest, held: Held, isNew: boolean, typed: Typed): Promise<readonly Field[]> {
   const { type, protocol, policy } = held;
   const isOidc = protocol.type === 'OIDC';

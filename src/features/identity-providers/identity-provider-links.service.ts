@@ -55,7 +55,7 @@ export async function getLink(
 /**
  * Linking again is not an error.
  * @param subject ID of the user at the provider
- * @throws {ApiError} not found: the provider or the user; conflict when either is linked elsewhere
+ * @throws {ApiError} not found: the provider or the user; conflict: either is linked to another one
  */
 export async function linkUser(
   services: Services,

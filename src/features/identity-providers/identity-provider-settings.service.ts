@@ -68,7 +68,7 @@ const protocol = z.strictObject({
         .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
         .optional(),
       token_endpoint_auth_method: z.enum(['client_secret_basic', 'client_secret_post', 'none']).optional(),
-      /** It is used always; null, as Okta's Terraform provider sends it, changes nothing. */
+      /** Always used; null, as Okta's Terraform provider sends it, is ignored. */
       pkce_required: z.literal(true).nullish(),
     }),
   }),
@@ -152,7 +152,7 @@ export const identityProviderId = z
     description: 'Chosen by you, so that you know the redirect URI beforehand: {base URL}/interaction/upstream/{id}/callback; absent: made',
   });
 
-/** A body as the service takes it: the API has the secret among the settings. */
+/** A body as input of the service: the API has the secret in the settings. */
 export function identityProviderInput({ protocol, policy, issuerMode: _, ...body }: z.output<typeof identityProviderBody>) {
   const { algorithms: __, ...stored } = protocol;
   const { client_secret: secret, pkce_required: ___, ...client } = protocol.credentials.client;

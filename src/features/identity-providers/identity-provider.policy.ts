@@ -15,7 +15,7 @@ export interface Protocol {
   readonly type: 'OIDC' | 'OAUTH2';
   /** OIDC: the expected `iss` (OpenID Connect Core 1.0 section 2) and the base of discovery. */
   readonly issuer?: Address | undefined;
-  /** Absent: as the issuer's discovery document says. OAUTH2 has no such document. */
+  /** Absent: from the issuer's discovery document. OAUTH2 has no such document. */
   readonly endpoints?: { readonly [K in EndpointName]?: Address | undefined } | undefined;
   readonly scopes: readonly string[];
   readonly credentials: {
@@ -48,9 +48,9 @@ const OIDC: Preset = {
 const PRESETS: Readonly<Record<IdentityProviderType, Preset>> = {
   OIDC,
   GOOGLE: { ...OIDC, issuer: { url: 'https://accounts.google.com' } },
-  /** Accounts of every tenant, and personal ones; an issuer with a tenant's id in the place of `common` admits that tenant's alone. */
+  /** Accounts of every tenant, and personal ones. An issuer with a tenant's ID instead of `common` allows only that tenant. */
   MICROSOFT: { ...OIDC, issuer: { url: 'https://login.microsoftonline.com/common/v2.0' } },
-  /** "Authorizing OAuth apps" of GitHub's documentation. `user:email` opens the list of addresses, where it says which are verified. */
+  /** "Authorizing OAuth apps" of GitHub's documentation. `user:email` allows access to the list of addresses, with their verification. */
   GITHUB: {
     type: 'OAUTH2',
     endpoints: {
@@ -77,7 +77,7 @@ export interface IdentityProviderPolicy {
     /** Does every later sign-in write the mapped attributes again? */
     readonly profileMaster: boolean;
   };
-  /** Is a user who has the e-mail address that the provider has verified linked by that alone? */
+  /** Is a user with the e-mail address that the provider has verified linked automatically? */
   readonly accountLink: {
     readonly action: Action;
     /** Only members of one of these groups are. */
@@ -98,7 +98,7 @@ export interface IdentityProviderPolicy {
     /** Are its JWTs about linked users exchanged for tokens here (RFC 8693, RFC 7523)? */
     readonly assertions: boolean;
   };
-  /** Milliseconds by which the provider's clock may differ. */
+  /** Tolerance for the provider's clock in milliseconds. */
   readonly maxClockSkew: number;
 }
 
@@ -130,7 +130,7 @@ export interface GivenIdentityProvider {
 
 const CLOCK_SKEW = 60_000;
 
-/** Fills in the defaults and what is known of providers of the type. Anyone who names an issuer of their own has its addresses discovered. */
+/** Adds the defaults for the provider type. Endpoints of a custom issuer are discovered. */
 export function completeIdentityProvider({ type, protocol, policy = {} }: GivenIdentityProvider): IdentityProviderSettings {
   const preset = PRESETS[type];
   const { client_id, token_endpoint_auth_method } = protocol.credentials.client;
@@ -174,7 +174,7 @@ export interface IdentityProviderProblem {
   readonly message: string;
 }
 
-/** @returns every contradiction; none: the settings hold together */
+/** @returns all contradictions; none: the settings are valid */
 export function identityProviderProblems({ type, protocol, policy }: IdentityProviderSettings): IdentityProviderProblem[] {
   const problems: IdentityProviderProblem[] = [];
   const unless = (right: boolean, field: string, message: string) => {
@@ -212,11 +212,11 @@ const ENDPOINTS = {
 
 export const providerUsesSecret = ({ credentials }: Protocol): boolean => credentials.client.token_endpoint_auth_method !== 'none';
 
-/** Does the secret go to the same place after the change? What may not be read may not be sent to an address of the reader's choice, either. */
+/** Would the secret be sent to another place after the change? A caller who cannot read it must not redirect it to their own server. */
 export const changesSecretRecipient = (before: Protocol, after: Protocol): boolean =>
   before.issuer?.url !== after.issuer?.url || before.endpoints?.token?.url !== after.endpoints?.token?.url;
 
-/** A subject is unique at one issuer only (OpenID Connect Core 1.0 section 5.7); another issuer may use it for someone else. */
+/** Would subjects belong to other users? They are unique at one issuer only (OpenID Connect Core 1.0 section 5.7). */
 export const namesOthers = (before: Protocol, after: Protocol): boolean =>
   before.issuer?.url !== after.issuer?.url ||
   (after.type === 'OAUTH2' && before.endpoints?.userInfo?.url !== after.endpoints?.userInfo?.url);

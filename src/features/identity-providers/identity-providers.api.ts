@@ -1,4 +1,4 @@
-/** `idps`: external identity providers, as Okta's Identity Providers API shows them. The client secret goes in and never comes out. */
+/** `idps`: external identity providers, as in Okta's Identity Providers API. The client secret is write-only. */
 
 import { z } from 'zod';
 import { collection, lifecycleSteps } from '../../api/collection.ts';
@@ -85,7 +85,7 @@ const idp = z.object({
   _links: links.extend({ users: z.object({ href: z.url() }), clientRedirectUri: z.object({ href: z.url() }) }),
 });
 
-/** Okta's Terraform provider asks for the mapping of an identity provider. Here it is `policy.attributeMap`. */
+/** Okta's Terraform provider reads the mapping of an identity provider. Here it is `policy.attributeMap`. */
 const mappings = listing({
   path: '/mappings',
   access: 'service',

@@ -36,17 +36,17 @@ import {
 
 export interface IdentityProviderInput extends GivenIdentityProvider {
   readonly name: string;
-  /** Absent: the one that is kept, if there is one. */
+  /** Absent: the current one, if any. */
   readonly secret?: string | undefined;
 }
 
-/** Attributes that every service has and a claim may fill. */
+/** Standard attributes that a claim can fill. */
 const MAPPABLE: ReadonlySet<string> = new Set(['email', ...BASE_ATTRIBUTES]);
 
 const SECRET = 'protocol.credentials.client.client_secret';
 
 export interface NewIdentityProvider extends IdentityProviderInput {
-  /** Absent: generated. Anyone who has to register the redirect URI first, which has the id in it, brings it along. */
+  /** Absent: generated. Given if the redirect URI, which contains the ID, must be registered first. */
   readonly id?: string | undefined;
 }
 
@@ -110,9 +110,9 @@ export async function getIdentityProvider(services: Services, id: string): Promi
 }
 
 /**
- * Replaces name and settings; those not given return to their defaults, the secret stays. A secret goes to no other address than it was given for, and
- * linked users to no other issuer, whose subjects are other people.
- * @throws {ApiError} not found; validation as at creation; conflict when the name is taken; wrong state: users are linked to the issuer
+ * Replaces name and settings; absent ones return to their defaults, the secret stays. The secret is not sent to a URL other than the one it was given
+ * for, and linked users are not moved to another issuer, where subjects are other people.
+ * @throws {ApiError} not found; validation as at creation; conflict: the name is taken; wrong state: users are linked to the issuer
  */
 export async function updateIdentityProvider(
   services: Services,
@@ -169,7 +169,9 @@ export async function setIdentityProviderStatus(
   });
 }
 
-/** Deletes a provider, active or not, with the links of users to it; the users stay, and applications that name it do so no more. @throws {ApiError} not found */
+/**
+ * Deletes a provider, active or not, with its links to users. The users remain, and applications no longer refer to it. @throws {ApiError} not found
+ */
 export async function deleteIdentityProvider(services: Services, id: string, request: RequestContext): Promise<void> {
   const offering = await change(services, id, async (trx, before) => {
     const linkedUsers = await countLinks(trx, id);
@@ -187,7 +189,7 @@ export async function deleteIdentityProvider(services: Services, id: string, req
   for (const application of offering) services.notifications.announce({ kind: 'application', id: application });
 }
 
-/** @returns the client secret in clear; undefined when there is none */
+/** @returns the client secret in clear; undefined if there is none */
 export const openClientSecret = ({ keyring }: Services, { id, sealedSecret }: IdentityProvider): string | undefined =>
   sealedSecret === null ? undefined : keyring.open(sealedSecret, identityProviderSecretContext(id));
 
@@ -250,7 +252,7 @@ async function refuseMissing(
   if (problems.length > 0) throw validation(problems);
 }
 
-/** @throws {ApiError} validation when a new one must be given */
+/** @throws {ApiError} validation: a new one is required */
 function keptOrNew(
   services: Services,
   before: IdentityProvider,
@@ -268,7 +270,7 @@ export const identityProviderSecretContext = (id: string): string => `identity_p
 const sealed = ({ keyring }: Services, id: string, secret: string | undefined): string | null =>
   secret === undefined ? null : keyring.seal(secret, identityProviderSecretContext(id));
 
-/** The provider as the audit log keeps it. */
+/** The provider's data in audit events. */
 const described = ({ name, type, status, protocol, policy }: IdentityProvider) => ({ name, type, status, protocol, policy });
 
 const missing = (id: string) => notFound(id, 'IdentityProvider');

@@ -53,7 +53,7 @@ export async function findIdentityProvider(executor: Executor, id: string): Prom
   return executor('identity_providers').where({ id }).first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
 }
 
-/** Those of the IDs that there are, oldest first. */
+/** The existing ones of these IDs, oldest first. */
 export const listIdentityProvidersOf = async (executor: Executor, ids: readonly string[]): Promise<IdentityProvider[]> =>
   ids.length === 0
     ? []
@@ -62,12 +62,12 @@ export const listIdentityProvidersOf = async (executor: Executor, ids: readonly 
         .orderBy('seq')
         .select<IdentityProvider[]>(IDENTITY_PROVIDER);
 
-/** Locks the row, so that of two changes to one provider the second sees the first, and nobody is linked meanwhile. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first, and no user is linked meanwhile. Needs a transaction. */
 export async function lockIdentityProvider(trx: Executor, id: string): Promise<IdentityProvider | undefined> {
   return trx('identity_providers').where({ id }).forUpdate().first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
 }
 
-/** @returns those of the ids that there are; they are not deleted before the transaction ends */
+/** @returns the existing IDs, locked against deletion until the transaction ends */
 export async function keepIdentityProviders(trx: Executor, ids: readonly string[]): Promise<string[]> {
   return ids.length === 0 ? [] : trx('identity_providers').whereIn('id', ids).orderBy('id').forKeyShare().pluck('id');
 }
@@ -84,7 +84,7 @@ export function selectIdentityProviders(
   return readPage(query, IDENTITY_PROVIDER, window);
 }
 
-/** Active providers of an issuer whose assertions are trusted, oldest first. Each may use a different client ID at the issuer. */
+/** Active providers of an issuer whose assertions are trusted, oldest first. They can have different client IDs at the issuer. */
 export async function listTrustedProviders(executor: Executor, issuer: string): Promise<IdentityProvider[]> {
   return executor('identity_providers')
     .where({ status: 'ACTIVE', type: 'OIDC' })
@@ -102,7 +102,7 @@ export async function isVouchedFor(executor: Executor, domain: string, orgIds: r
   return (await found.first('id')) !== undefined;
 }
 
-/** Those that the user may connect an account of, oldest first: of those that organizations have connected, only those of the user's own. */
+/** Providers that the user can connect an account of, oldest first. Of organizations' providers only those of the user's own. */
 export async function listConnectableProviders(executor: Executor, userId: string): Promise<IdentityProvider[]> {
   const connected = executor('organization_providers AS o').whereRaw('o.idp_id = identity_providers.id').select(executor.raw('1'));
   const own = connected.clone().join('memberships AS m', 'm.org_id', 'o.org_id').where('m.user_id', userId);
@@ -156,7 +156,7 @@ export async function touchLink(
   await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).update(toRow<IdentityProviderLink>(LINK, changes));
 }
 
-/** A link as its user sees it. */
+/** A link for its user. */
 export type NamedLink = IdentityProviderLink & Pick<IdentityProvider, 'name' | 'status'>;
 
 const linksOf = (executor: Executor, userId: string) =>
@@ -166,10 +166,10 @@ const linksOf = (executor: Executor, userId: string) =>
     .orderBy('l.seq')
     .select<NamedLink[]>(LINK_AMONG_OTHERS, 'p.name', 'p.status');
 
-/** Those of a user, also to providers that are not active, oldest first. */
+/** All links of a user, also to inactive providers, oldest first. */
 export const listLinksOf = async (executor: Executor, userId: string): Promise<NamedLink[]> => linksOf(executor, userId);
 
-/** Those at providers of organizations, except of this one. @param orgId undefined: of all organizations */
+/** Links to providers of other organizations. @param orgId undefined: of all organizations */
 export async function listLinksOfOtherOrganizations(executor: Executor, userId: string, orgId: string | undefined): Promise<NamedLink[]> {
   const connected = executor('organization_providers AS o')
     .whereRaw('o.idp_id = p.id')
@@ -179,7 +179,7 @@ export async function listLinksOfOtherOrganizations(executor: Executor, userId: 
     .whereNotExists(connected.select(executor.raw('1')));
 }
 
-/** @returns false when there is no such link */
+/** @returns false if there is no such link */
 export async function deleteLink(trx: Executor, idpId: string, userId: string): Promise<boolean> {
   return (await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).delete()) === 1;
 }

@@ -91,7 +91,7 @@ function namingEntries<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // The form has seconds where the service has milliseconds.
+    // The form uses seconds, the service milliseconds.
     const causes = error.causes.map((cause) => cause.replace(ENTRY, '$1: “$2” ').replace(/^(policy\.maxClockSkew: .* )300000$/, '$1300'));
     throw new ApiError(error.errorCode, error.status, error.summary, causes);
   }

@@ -1,4 +1,4 @@
-/** A user's accounts at external identity providers, as the user connects and disconnects them. The caller has checked that the sign-in is fresh. */
+/** A user's accounts at external identity providers, connected and disconnected by the user. The caller has checked that the sign-in is recent. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -29,7 +29,7 @@ import { UpstreamFailure } from './upstream-failure.service.ts';
 
 export interface OwnLinks {
   readonly connected: readonly NamedLink[];
-  /** Active ones that they have no account at, as far as is known here. */
+  /** Active providers without an account of the user. */
   readonly others: readonly Pick<IdentityProvider, 'id' | 'name'>[];
 }
 
@@ -40,7 +40,7 @@ export async function ownLinks({ database: { knex } }: Services, userId: string)
   return { connected, others: active.filter(({ id }) => connected.every(({ idpId }) => idpId !== id)) };
 }
 
-/** Is the user's account there the one that they must sign in by, or the only one that they can? */
+/** Is the user's account there required, or their only way to sign in? */
 export async function isOnlyWay(
   services: Services,
   executor: Executor,
@@ -78,7 +78,7 @@ export async function connectOwn(
   });
 }
 
-/** @returns false when there is no such link @throws {UpstreamFailure} when it is their last way to sign in */
+/** @returns false if there is no such link @throws {UpstreamFailure} it is their last way to sign in */
 export async function disconnectOwn(services: Services, idpId: string, userId: string, request: RequestContext): Promise<boolean> {
   if (!isPrintable(idpId)) return false;
   return services.database.transaction(async (trx) => {

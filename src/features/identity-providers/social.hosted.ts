@@ -1,6 +1,6 @@
 /**
- * Signing in by an external provider, in the browser's own interaction; the way out and back is src/features/identity-providers/upstream-redirect.hosted.ts. What the answer proves is found
- * out in the services upstream-*.ts.
+ * Sign-in by an external provider during an interaction. upstream-redirect.hosted.ts handles the redirects, and the services upstream-*.ts validate
+ * the response.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -29,14 +29,14 @@ import { canReauthenticate } from './upstream-request.policy.ts';
 import { recordUpstreamFailure, signInUpstream } from './upstream-sign-in.service.ts';
 import { transactionAddress, transactionPath } from './upstream-transaction.hosted.ts';
 
-/** RFC 8176 has no value for it; this one is what others use. What the provider did is its own affair: no second factor of here is spared by it. */
+/** RFC 8176 has no value for this; others use this one. The provider's methods do not replace a second factor here. */
 const FEDERATED_AMR: readonly string[] = ['fed'];
 
 const LONGEST = 4096;
 
 /**
- * Sends the browser to the provider that the application has named, or that the domain of `login_hint` requires.
- * @returns false when there is none, or the user wants to choose
+ * Redirects to the provider that the application has named, or that the domain of `login_hint` requires.
+ * @returns false if there is none, or the user wants to choose
  */
 export async function redirectToNamedProvider(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<boolean> {
   const { idp } = details.upstream ?? {};
@@ -48,9 +48,9 @@ export async function redirectToNamedProvider(deps: SignInDeps, ctx: Koa.Context
 }
 
 /**
- * Home-realm discovery: sends the browser to the provider that the domain of the typed user name requires. Nobody is looked up: for everybody of a domain it is
- * the same, whether they have an account or not.
- * @returns undefined when the browser was sent there; else the providers that the domain leads to, of which none is required, or the user wants to choose
+ * Home-realm discovery: redirects to the provider that the domain of the user name requires. No user is looked up: the result is the same for the
+ * whole domain, with or without an account.
+ * @returns undefined after a redirect; otherwise the domain's providers, if none is required or the user wants to choose
  */
 export async function redirectToHomeProvider(
   deps: SignInDeps,
@@ -66,7 +66,10 @@ export async function redirectToHomeProvider(
   return undefined;
 }
 
-/** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind their back. */
+/**
+ * GET …/upstream/:idp: a provider's button was used. A link from another site only shows the sign-in page, so that nobody is signed in without
+ * noticing.
+ */
 export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place: SignInPlace): Promise<void> {
   if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, withCarriedParameters(ctx, transactionPath(place)));
   await begin(deps, ctx, place, ctx.params.idp ?? '', { domain: parameterOf(ctx, DOMAIN_PARAMETER) });
@@ -99,8 +102,8 @@ async function begin(
 }
 
 /**
- * The provider's redirect URI, by GET or POST (OAuth 2.0 Form Post Response Mode). A page leads on to the place, in a navigation of our own: a post of another
- * site brings none of the browser's cookies (SameSite=Lax), and a provider's page whose form led here may forbid to go any further (CSP `form-action`).
+ * The provider's redirect URI, by GET or POST (OAuth 2.0 Form Post Response Mode). A page then continues to the place by a navigation of our own: a
+ * cross-site post has no cookies of the browser (SameSite=Lax), and a provider's page may forbid further redirects of its form (CSP `form-action`).
  */
 export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise<void> {
   const sent = ctx.method === 'POST' ? await readForm(ctx) : new URLSearchParams(ctx.querystring);

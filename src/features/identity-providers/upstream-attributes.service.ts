@@ -11,7 +11,7 @@ import type { User } from '../users/users.resource.ts';
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 import { mappedAttributes, textOfClaim, type UpstreamClaims } from './upstream-claims.policy.ts';
 
-/** Without the value: it may be a secret that was mapped by mistake. */
+/** Without the value, which may be a secret that was mapped by mistake. */
 export interface LeftOut {
   readonly attribute: string;
   readonly claim: string;
@@ -27,8 +27,8 @@ export interface FilledAttributes {
 }
 
 /**
- * Until the transaction ends, the schema stays as it is.
- * @param user whose profile it is; undefined: a new one's
+ * Locks the schema until the transaction ends.
+ * @param user owner of the profile; undefined: a new user
  */
 export async function filledAttributes(
   trx: Executor,
@@ -61,7 +61,7 @@ export async function filledAttributes(
   return { values: { ...base, ...values }, leftOut, missing };
 }
 
-/** Values that may be no attribute there are left out in silence: names in another form are no mistake of the administrator. */
+/** Values that are invalid for an attribute are skipped silently: another format is not the administrator's mistake. */
 function ofEveryService(policy: IdentityProviderPolicy, claims: UpstreamClaims, email: string | undefined): Record<string, string> {
   const shape: Readonly<Record<string, (typeof userProfile.shape)['title']>> = userProfile.shape as never;
   return Object.fromEntries(
@@ -87,7 +87,7 @@ async function takenAmong(
   );
 }
 
-/** A claim as a value of an attribute of the operator's own; what fits no better stays as it is, and is judged so. */
+/** A claim as a value of a custom attribute; a value that cannot be converted is unchanged, and validated as it is. */
 function valueOfClaim(type: Attribute['type'], claim: unknown): unknown {
   if (type === 'array') return typeof claim === 'string' ? [claim] : claim;
   if (type === 'string') return textOfClaim(claim);

@@ -13,7 +13,7 @@ const isTrue = (value: unknown): boolean => value === true || value === 1 || val
 /** Control characters and halves of surrogate pairs: such a claim is taken for none. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** @returns what a claim says in one line; undefined: nothing that is text */
+/** @returns a claim as one line of text; undefined: it is not text */
 export function textOfClaim(value: unknown): string | undefined {
   const written = typeof value === 'number' ? String(value) : value;
   return typeof written === 'string' && !UNPRINTABLE.test(written) ? written.trim() || undefined : undefined;
@@ -28,7 +28,7 @@ function domainOf(email: string): string {
 /**
  * Verified addresses by provider type. GOOGLE: authoritative only for gmail.com and its customers' domains (`hd`); other addresses may have a new
  * owner. MICROSOFT: administrators of any tenant can set any address; `xms_edov` confirms that the tenant owns the domain. GITHUB: the claims contain
- * the primary verified address from the list of addresses.
+ * the primary verified address of the list.
  */
 const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, domain: string) => boolean>> = {
   OIDC: ({ email_verified }) => isTrue(email_verified),
@@ -55,7 +55,7 @@ export function knownAs(claims: UpstreamClaims, email: string | undefined): stri
   return [email, ...names].find((name) => name !== undefined && name.length <= 255) ?? null;
 }
 
-/** The attributes that every service has and the claims fill, unchecked. Of e-mail addresses the verified one only. */
+/** The standard attributes from the claims, not validated. E-mail addresses only if verified. */
 export function mappedAttributes(
   { attributeMap }: IdentityProviderPolicy,
   claims: UpstreamClaims,
@@ -68,7 +68,10 @@ export function mappedAttributes(
   return Object.fromEntries(filled);
 }
 
-/** @returns the login of a new user. The claim `email`, and one that looks like an address, count when it is the verified one: nobody takes another's name beforehand. */
+/**
+ * @returns the user name of a new user. The claim `email`, and a value that looks like an address, must be the verified address, so that nobody can
+ * take another user's name in advance.
+ */
 export function mappedLogin(policy: IdentityProviderPolicy, claims: UpstreamClaims, email: string | undefined): string | undefined {
   const claim = policy.subject.userNameTemplate.template.slice('idpuser.'.length);
   const login = claim === 'email' ? email : textOfClaim(claims[claim]);
@@ -79,7 +82,7 @@ export function mappedLogin(policy: IdentityProviderPolicy, claims: UpstreamClai
 /** Claims about the e-mail address. */
 const ABOUT_EMAIL: ReadonlySet<string> = new Set(['email', 'email_verified', 'xms_edov', 'hd']);
 
-/** @returns the claims of both; the e-mail address, and whether it is verified, are those of one of them where they differ */
+/** @returns the claims of both; the e-mail address and its verification come from the same source if they differ */
 export function combinedClaims(idToken: UpstreamClaims, userinfo: UpstreamClaims): UpstreamClaims {
   const without = (claims: UpstreamClaims): UpstreamClaims =>
     Object.fromEntries(Object.entries(claims).filter(([name]) => !ABOUT_EMAIL.has(name)));

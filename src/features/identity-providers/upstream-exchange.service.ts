@@ -107,7 +107,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     if (!isFreshResponse(toldAt, limits)) throw new UpstreamFailure('stale', 'AUTHENTICATED_TOO_LONG_AGO');
   }
 
-  /** The address that openid-client takes the answer from. */
+  /** The URL from which openid-client reads the response. */
   function answered(provider: IdentityProvider, answer: URLSearchParams): URL {
     const url = new URL(upstreamRedirectUri(services.config.baseUrl, provider.id));
     url.search = answer.toString();
@@ -192,7 +192,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     return { email: primary?.email, email_verified: typeof primary?.email === 'string' };
   }
 
-  /** @param empty statuses that mean that there is nothing */
+  /** @param empty statuses that mean an empty result */
   async function read(
     configuration: client.Configuration,
     accessToken: string,
@@ -258,7 +258,7 @@ function failureOf(error: unknown): UpstreamFailure {
   throw error;
 }
 
-/** Longer than any browser keeps what belongs to it. */
+/** Longer than any browser keeps its transaction. */
 const KEPT_SECONDS = 3600;
 
 /** @param state of the authorization request, unguessable @returns false when it was answered before; of many at once one gets true */

@@ -1,6 +1,6 @@
 /**
- * Decides whether an external identity may be linked to a local user by a verified e-mail address. Nobody may gain an account that another person can
- * access (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022), and never an administrator's.
+ * Decides whether an external identity can be linked to a local user by a verified e-mail address. An account that another person can access must
+ * never be linked (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022), and neither an administrator's.
  */
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 
@@ -8,14 +8,14 @@ import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 export interface LinkCandidate {
   readonly active: boolean;
   readonly administrator: boolean;
-  /** Is the address the user's own, and have they proved it here? */
+  /** Is it the user's own address, verified here? */
   readonly emailProved: boolean;
   /** No password, no passkey or other factor, no sign-in so far, no other provider's link: nobody has ever been able to sign in as them. */
   readonly untouched: boolean;
-  /** Is a subject of this provider linked to them? */
+  /** Is a subject of this provider linked to the user? */
   readonly linkedAlready: boolean;
   readonly groupIds: readonly string[];
-  /** The organizations that the user belongs to. */
+  /** The user's organizations. */
   readonly orgIds: readonly string[];
   /** The organization that has verified the domain of the address, and has connected the provider with it; undefined: none has. */
   readonly connection: { readonly orgId: string; readonly isRequired: boolean } | undefined;
@@ -33,7 +33,7 @@ export type LinkRefusal =
   | 'LOCAL_EMAIL_NOT_VERIFIED'
   | 'USER_NOT_IN_GROUPS';
 
-/** @returns why not; undefined: they may */
+/** @returns the reason for a refusal; undefined: the identity can be linked */
 export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
   if (accountLink.action !== 'AUTO') return 'ACCOUNT_LINK_DISABLED';
   // A customer's provider is trusted for its own domains only: it could claim any address.
@@ -44,7 +44,7 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
   // An administrator of an organization can create an account with any address, and set its password later.
   const isOfAnother = candidate.orgIds.some((id) => id !== provisioning.orgId && id !== candidate.connection?.orgId);
   if (isOfAnother && !isBoundMember(candidate)) return 'USER_OF_ANOTHER_ORGANIZATION';
-  // Anyone who made the account with another's address has the password of it, and would share it from now on.
+  // The creator of an account with another user's address has its password, and would share the account.
   if (!candidate.emailProved && !candidate.untouched && !isVouchedFor(candidate)) return 'LOCAL_EMAIL_NOT_VERIFIED';
   const groups = accountLink.filter?.groups.include;
   if (groups !== undefined && !candidate.groupIds.some((id) => groups.includes(id))) return 'USER_NOT_IN_GROUPS';
@@ -52,8 +52,8 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
 }
 
 /**
- * The owner of the domain vouches for the mailbox: for its own members, and where its provider is required for everybody of the domain, so that no password counts
- * any more.
+ * The domain's owner vouches for the mailbox: for its own members, and if its provider is required for the whole domain, so that passwords are not
+ * accepted.
  */
 const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
   connection !== undefined && (connection.isRequired || orgIds.includes(connection.orgId));

@@ -20,7 +20,7 @@ export interface ProviderPreferences {
   readonly identityProviders?: readonly string[] | undefined;
   /** The id of the one that the authorization request names. */
   readonly idp?: string | undefined;
-  /** Seconds that an authentication may be old. */
+  /** Maximum age of the authentication in seconds. */
   readonly maxAge?: number | undefined;
 }
 
@@ -31,7 +31,7 @@ const fits = ({ type, status }: Pick<IdentityProvider, 'type' | 'status'>, { max
 const isShown = ({ id, isOfOrganization }: OfferedProvider, { identityProviders }: ProviderPreferences): boolean =>
   identityProviders === undefined ? !isOfOrganization : identityProviders.includes(id);
 
-/** Those that are active, as this process knows them; by the pool, as the settings (settings-cache.ts). */
+/** Active providers, cached by pool, as the settings are (settings-cache.ts). */
 const active = new WeakMap<Services['database']['pool'], CachedValue<readonly OfferedProvider[]>>();
 
 function activeProviders({ database: { pool }, notifications }: Services): Promise<readonly OfferedProvider[]> {
@@ -45,7 +45,7 @@ function activeProviders({ database: { pool }, notifications }: Services): Promi
   return known.current();
 }
 
-/** Is an active provider one of organizations, as this process knows? */
+/** Does any organization have an active provider, according to the cache? */
 export const hasOrganizationProviders = async (services: Services): Promise<boolean> =>
   (await activeProviders(services)).some(({ isOfOrganization }) => isOfOrganization);
 
@@ -82,7 +82,7 @@ async function isOpen(
   return identityProviders === undefined && (idp === id || !(await isOrganizationProvider(database.knex, id)));
 }
 
-/** One that the user may connect an account of. @returns undefined when it is not offered */
+/** A provider that the user can connect an account of. @returns undefined if it is not offered */
 export async function connectableProvider({ database }: Services, id: string, userId: string): Promise<IdentityProvider | undefined> {
   return (await listConnectableProviders(database.knex, userId)).find((provider) => provider.id === id);
 }

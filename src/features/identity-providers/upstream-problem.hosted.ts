@@ -7,16 +7,16 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { UpstreamProblem } from './upstream-failure.service.ts';
 import { transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
 
-/** With it the sign-in page is shown also where the application has named a provider, or a domain requires one. */
+/** Shows the sign-in page even if the application has named a provider, or a domain requires one. */
 const CHOOSE_PARAMETER = 'choose';
 
 export const wantsToChoose = ({ query }: Koa.Context): boolean => CHOOSE_PARAMETER in query;
 
-/** @returns the address, where the user still may choose */
+/** @returns the URL at which the user can still choose */
 export const stillChoosing = (ctx: Koa.Context, address: string): string =>
   wantsToChoose(ctx) ? `${address}${address.includes('?') ? '&' : '?'}${CHOOSE_PARAMETER}=` : address;
 
-/** over: the response was already used, has expired, or belongs to another browser. other-session: another user is signed in now. */
+/** over: the response was already used, has expired, or belongs to another browser. other-session: another user is signed in. */
 type Problem = UpstreamProblem | 'over' | 'other-session';
 
 const STATUS: Readonly<Record<Problem, number>> = {
@@ -44,7 +44,7 @@ const WORDS = {
   account: { title: 'connected.problem', back: 'connected.back' },
 } as const;
 
-/** These texts do not suggest another way to sign in. */
+/** Their texts do not suggest another way to sign in. */
 const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'unreachable' | 'stale' | 'not-offered' | 'not-admitted' =>
   place === 'account' && ['unreachable', 'stale', 'not-offered', 'not-admitted'].includes(problem);
 
@@ -70,7 +70,7 @@ export async function explainProblem(
   if (carried !== undefined) way.set(APPLICATION_PARAMETER, carried);
   const locals = {
     ...language,
-    // The address holds an answer that is used up: in another language it would be another page.
+    // The URL contains a used response, so it cannot be opened in another language.
     languages: [],
     title: text('error.title-prefix', { title: heading }),
     heading,

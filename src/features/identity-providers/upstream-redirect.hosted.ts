@@ -46,8 +46,8 @@ export const linksTo = (
 export const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error'] as const;
 
 /**
- * Begins a sign-in at the provider, which this browser keeps in mind.
- * @returns the address that it is to be sent to
+ * Starts a sign-in at the provider, and stores it in the browser.
+ * @returns the URL to redirect to
  * @throws {UpstreamFailure}
  */
 export async function addressOut(
@@ -79,7 +79,10 @@ interface TakenAnswer {
   readonly kept: StoredTransaction;
 }
 
-/** @returns undefined unless the sign-in was begun in this browser, at this place, at this provider, and is not used yet: of many at once one has it */
+/**
+ * @returns undefined unless the sign-in was started in this browser, at this place, with this provider, and was not used yet: of concurrent
+ * responses, one gets it
+ */
 export async function consumeCallback(deps: HostedDeps, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
   const answer = new URLSearchParams();
   for (const name of CALLBACK_PARAMETERS) {

@@ -18,7 +18,7 @@ export interface UpstreamRequestOptions {
 
 /**
  * Can the provider be asked to authenticate its user again? Google refuses `prompt=login` and GitHub has no equivalent: they cannot be used if the
- * application requires a fresh authentication (OpenID Connect Core 1.0 section 3.1.2.1, prompt).
+ * application requires a new authentication (OpenID Connect Core 1.0 section 3.1.2.1, prompt).
  */
 export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';
 
@@ -29,7 +29,7 @@ export function upstreamParameters({ type, protocol }: IdentityProviderSettings,
     ...protocol.settings.authorizationParameters,
     scope: [...scopes].join(' '),
     ...(type === 'GITHUB'
-      ? // "Authorizing OAuth apps": the account that is suggested.
+      ? // "Authorizing OAuth apps": the suggested account.
         { ...(hint !== undefined && { login: hint }) }
       : {
           ...(hint !== undefined && { login_hint: hint }),
@@ -44,7 +44,7 @@ export function upstreamParameters({ type, protocol }: IdentityProviderSettings,
 const present = (values: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''));
 
-/** Is this word a scope (RFC 6749 section 3.3)? */
+/** The characters of a scope (RFC 6749 section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 export const areScopes = (words: string): boolean => words.split(' ').every((word) => word === '' || SCOPE.test(word));
 

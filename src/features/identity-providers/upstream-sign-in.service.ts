@@ -97,7 +97,7 @@ interface Admission {
 async function admit(admission: Admission): Promise<SignedInUser> {
   const { trx, provider, identity, request } = admission;
   const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
-  // A deletion of the provider or its deactivation meanwhile counts.
+  // The provider may have been deleted or deactivated meanwhile.
   if (linked !== undefined && (await findIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
   const found: Admitted = linked === undefined ? await firstSignIn(admission) : { user: await lockUser(trx, linked.userId) };
   const { user, isNew = false } = found;
@@ -133,7 +133,7 @@ const words = (values: unknown): string[] =>
 
 interface Admitted {
   readonly user: User | undefined;
-  /** The account was made by this sign-in. */
+  /** Was the account created by this sign-in? */
   readonly isNew?: boolean;
   /** Attributes that the claims should have filled. */
   readonly leftOut?: readonly LeftOut[];
@@ -175,7 +175,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   const untouched = user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id));
   const emailProved = isAddress && user.emailVerified;
   const refusal = linkRefusal(provider.policy, {
-    // Invited: the provider proves the mailbox as the link would.
+    // Invited: the provider verifies the mailbox as the link would.
     active: user.status === 'ACTIVE' || user.status === 'PROVISIONED',
     administrator: (await findRights(trx, id)).length > 0,
     emailProved,
@@ -190,7 +190,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   await linkUser(services, provider.id, id, identity.subject, request);
   // A link to choose a password, in anyone's hands, would be a second key to what is now theirs.
   await deleteLinksOf(trx, id);
-  // Somebody else may have signed in with the address before its owner came.
+  // Someone else may have signed in with the address before its owner.
   if (!emailProved && !untouched) await endSessionsLinksAndTokens(trx, id);
   await acceptInvitation(trx, user, request);
   if (isAddress && !user.emailVerified) await updateUser(trx, id, { emailVerified: true });

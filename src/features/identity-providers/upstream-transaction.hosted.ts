@@ -18,13 +18,13 @@ const transaction = z.object({
   /** Epoch seconds. */
   begun: z.number(),
   maxAge: z.number().optional(),
-  /** That was typed, and leads to the provider. */
+  /** The typed domain that led to the provider. */
   domain: z.string().optional(),
   /** User whose account is being connected. */
   userId: z.string().optional(),
 });
 
-/** An authorization request under way, as far as the way to a provider and back needs it. */
+/** A pending authorization request, as far as a sign-in at a provider needs it. */
 interface RequestUnderWay {
   readonly serverId: string;
   readonly uid: string;
@@ -38,7 +38,7 @@ export type UpstreamPlace = RequestUnderWay | 'standalone' | 'account' | 'setup'
 
 export type StoredTransaction = z.output<typeof transaction>;
 
-/** One cookie for each sign-in under way, for ten minutes, not on posts of other sites. */
+/** One cookie per pending sign-in, for ten minutes, not on cross-site posts. */
 export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Transactions<StoredTransaction> =>
   transactionCookies({
     kind: 'upstream',
@@ -68,7 +68,7 @@ const STATE = /^([A-Za-z0-9_-]{43})(?:\.(account|setup)|\.([a-z0-9][a-z0-9_-]{0,
 /** @returns the unguessable part */
 export const randomOf = (state: string): string | undefined => STATE.exec(state)?.[1];
 
-/** @returns the address of the place's own page for answers, with the application for the way back; undefined when no sign-in of ours has this state */
+/** @returns the URL of the place's page for responses, with the application for the link back; undefined if the state is not from this service */
 export function transactionAddress(state: string): { readonly path: string; readonly query: URLSearchParams } | undefined {
   const found = STATE.exec(state);
   if (found === null) return undefined;

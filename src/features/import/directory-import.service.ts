@@ -1,6 +1,7 @@
 /**
- * Organizations, groups, applications and identity providers of an import: each is created where there is none of its name, and otherwise left as it is.
- * A provider of that name must be the same one: who has an account there signs in with it. So must an organization: its members are those of one company.
+ * Organizations, groups, applications and identity providers of an import: each is created if there is none with its name, and otherwise unchanged. A
+ * provider of the same name must be the same one, because its accounts sign users in. The same applies to an organization: its members belong to one
+ * company.
  */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -120,7 +121,7 @@ async function importProvider(run: ImportRun, value: unknown): Promise<ObjectOut
 
 const refusal = (field: string, message: string) => validation([{ field, message }]);
 
-/** A name says nothing: subjects are those of one issuer, and with some issuers of one client. */
+/** Equal names are not enough: subjects belong to one issuer, and with some issuers to one client. */
 const isSame = (there: ExistingProvider, { type, protocol }: ReturnType<typeof identityProviderInput>): boolean =>
   there.type === type && there.issuer === (protocol.issuer?.url ?? null) && there.clientId === protocol.credentials.client.client_id;
 

@@ -5,8 +5,8 @@ import type { Attribute, AttributeValue } from '../user-schema/attributes.resour
 import { OWN_ATTRIBUTES } from '../users/own-profile.service.ts';
 
 /**
- * @param given values, or lists of them as Keycloak has them
- * @returns those that users have here, as values of their types, and the names of the others
+ * @param given values, or lists of them as in Keycloak
+ * @returns the attributes that exist here, as values of their types, and the names of the others
  */
 export function knownAttributes(
   schema: readonly Attribute[],
@@ -26,7 +26,7 @@ export function knownAttributes(
 
 const OWN: ReadonlySet<string> = new Set(OWN_ATTRIBUTES);
 
-/** @returns the names of attributes that users have here and may not change themselves */
+/** @returns names of attributes that users have here but cannot change themselves */
 export const readOnlyAttributes = (schema: readonly Attribute[], given: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(given).filter(
     (name) =>

@@ -17,7 +17,7 @@ interface FormatContext {
 }
 
 export interface ImportFormat {
-  /** Must users have the attributes that operators have made required? */
+  /** Must users have all required custom attributes? */
   readonly isComplete: boolean;
   readonly takesPasswords?: boolean;
   read(source: AsyncIterable<Buffer>, context: FormatContext): AsyncIterable<ImportItem>;

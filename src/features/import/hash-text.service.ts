@@ -1,7 +1,4 @@
-/**
- * Password hashes as programs write them in one string: modular crypt format and PHC strings. What they may cost is judged by the schema of hashes, which
- * has each part in a field.
- */
+/** Password hashes in one string: modular crypt format and PHC strings. The schema of hashes, which has a field for each part, limits their cost. */
 import { validation } from '../../platform/errors/errors.ts';
 
 /** PHC strings have base64 without padding; some programs use `.` for `+` (passlib's ab64), or the URL alphabet. */
@@ -13,7 +10,7 @@ type Reader = (match: RegExpExecArray) => object;
 const DIGESTS = { sha1: 'SHA1_HMAC', sha256: 'SHA256_HMAC', sha512: 'SHA512_HMAC' } as const;
 const DIGEST_BYTES = { SHA1_HMAC: 20, SHA256_HMAC: 32, SHA512_HMAC: 64 } as const;
 
-/** A key that is longer than the digest begins with the key of the digest's length (RFC 8018 section 5.2): the first block is all that a guess needs. */
+/** A key longer than the digest starts with the key of the digest's length (RFC 8018 section 5.2): the first block is enough to verify a guess. */
 export function pbkdf2Of(digest: keyof typeof DIGESTS, iterationCount: number, salt: string, value: Buffer): object {
   const digestAlgorithm = DIGESTS[digest];
   const key = value.subarray(0, DIGEST_BYTES[digestAlgorithm]);
@@ -65,7 +62,7 @@ const KINDS: readonly (readonly [RegExp, Reader])[] = [
   ],
 ];
 
-/** @param field under which the text was given @returns the hash in the fields of `credentials.password.hash` @throws {ApiError} validation */
+/** @param field that contained the text @returns the hash in the fields of `credentials.password.hash` @throws {ApiError} validation */
 export function hashOfText(text: string, field: string): object {
   for (const [pattern, read] of KINDS) {
     const match = pattern.exec(text);

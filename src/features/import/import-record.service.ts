@@ -75,7 +75,7 @@ export const importedApplication = z.strictObject({
 
 export const importedProvider = identityProviderBody.safeExtend({
   activate: z.boolean().default(true),
-  /** The name of the organization that it belongs to: it is connected with it for no domain, and is offered to nobody else. */
+  /** Name of its organization: it is connected with it for no domain, and offered only there. */
   organization: name.optional(),
 });
 
@@ -90,7 +90,7 @@ export type ImportItem =
       readonly value: unknown;
       /** Attributes under the names that the other service gave them: those that users have here are taken. */
       readonly attributes?: Readonly<Record<string, unknown>>;
-      /** Attributes as before that users write themselves: only those are taken that they may change here, too. */
+      /** Former attributes that users could change; only those that they can change here are imported. */
       readonly ownAttributes?: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: 'organization' | 'group' | 'application' | 'provider'; readonly place: ImportPlace; readonly value: unknown }
@@ -98,7 +98,7 @@ export type ImportItem =
       readonly kind: 'refused';
       readonly place: ImportPlace;
       readonly reasons: readonly string[];
-      /** The name of an identity provider that this was: no link of the file is to another one of that name. */
+      /** Name of the file's identity provider; the file has no links to others. */
       readonly provider?: string;
     }
   /** Things of one kind that are not imported: reported at the end, with what to do instead. */

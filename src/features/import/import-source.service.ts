@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 export interface SourceRecord {
   /** First line of the item; lines start at 1. */
   readonly line: number;
-  /** null: it is longer than a record may be. */
+  /** null: longer than the maximum. */
   readonly text: string | null;
 }
 
@@ -19,7 +19,7 @@ export class UnreadableSource extends Error {
   override readonly name = 'UnreadableSource';
 }
 
-/** @returns what is written, piece by piece, without the byte order mark that some programs begin with */
+/** @returns the text in pieces, without a leading byte order mark */
 async function* textOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let begun = false;
@@ -31,7 +31,7 @@ async function* textOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   yield decoder.end();
 }
 
-/** The lines that are not empty, or the elements of an array where the file begins with one. @throws {UnreadableSource} */
+/** The non-empty lines, or the elements of an array if the file starts with one. @throws {UnreadableSource} */
 export async function* recordsOf(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRecord> {
   const lines = new LineSplitter();
   let splitter: LineSplitter | ElementSplitter = lines;
@@ -46,7 +46,7 @@ export async function* recordsOf(source: AsyncIterable<Buffer>): AsyncGenerator<
   yield* splitter.end();
 }
 
-/** Collects the pieces of a record, as far as it may be long. */
+/** Collects the pieces of a record, up to the maximum length. */
 class HeldRecord {
   #text = '';
   #isTooLong = false;
@@ -56,7 +56,7 @@ class HeldRecord {
     this.#text = this.#isTooLong ? '' : this.#text + part;
   }
 
-  /** @returns the record, unless there is nothing in it; the next one begins */
+  /** @returns the record unless it is empty, and starts the next one */
   take(line: number): SourceRecord[] {
     const text = this.#isTooLong ? null : this.#text.trim();
     this.#text = '';
@@ -89,7 +89,7 @@ class LineSplitter {
 class ElementSplitter {
   readonly #held = new HeldRecord();
   #line: number;
-  /** Line where the element begins; 0: it has not begun. */
+  /** Line where the element starts; 0: not started. */
   #begun = 0;
   #depth = 0;
   #isInString = false;

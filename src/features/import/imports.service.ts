@@ -17,16 +17,16 @@ export interface ImportCounts {
   readonly existing: number;
   /** Last line up to which everything was imported or refused; 0 if the file is not a list of lines. */
   readonly lastLine: number;
-  /** What was not imported, by kind. */
+  /** Kinds of data that were not imported. */
   readonly left: ReadonlyMap<string, { readonly count: number; readonly instead: string }>;
   readonly things: Readonly<Record<ObjectKind, { readonly created: number; readonly existing: number }>>;
 }
 
 export interface ImportOptions {
   readonly isDryRun?: boolean;
-  /** Must users have the attributes that operators have made required? */
+  /** Must users have all required custom attributes? */
   readonly isComplete: boolean;
-  /** No further record is read; the batch under way is brought to its end, and what was read beyond it is forgotten. */
+  /** Stops reading; the current batch is completed, and further records that were read are dropped. */
   readonly signal: AbortSignal;
   onRefused(refusal: ImportRefusal): void;
   /** Told what a thing becomes. */
@@ -40,8 +40,8 @@ export interface ImportOptions {
 const noObjects = () => ({ created: 0, existing: 0 });
 
 /**
- * Imports what a format finds in a file.
- * @throws what keeps anything from being imported, e.g. that the database is out of reach; what was counted before is imported
+ * Imports the records that a format finds in a file.
+ * @throws errors that prevent any import, e.g. an unreachable database; records counted before are imported
  */
 export async function importItems(
   services: Services,
@@ -103,6 +103,6 @@ export async function importItems(
 
 const lineOf = (place: ImportRefusal['place']): number => ('line' in place ? place.line : 0);
 
-/** Entries of documents stay as they are. */
+/** Entries of documents are unchanged. */
 const inOrder = <T extends { readonly place: ImportRefusal['place'] }>(refusals: readonly T[]): T[] =>
   [...refusals].sort((one, other) => lineOf(one.place) - lineOf(other.place));

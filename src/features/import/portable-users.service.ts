@@ -40,7 +40,7 @@ export async function* portableUsers(services: Services, options: PortableOption
 
 type Writer = (users: readonly PortableUser[], isFirst: boolean) => string;
 
-/** Argon2 of others is stored under a name of its own, and is Argon2 all the same. */
+/** Argon2 hashes of other systems have a different name in the database, but are still Argon2. */
 const textOf = (stored: string): string => stored.replace(/^\$foreign-/, '$');
 
 function credentialsOf({ passwordHash }: PortableUser): object | undefined {

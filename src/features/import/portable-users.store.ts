@@ -1,4 +1,4 @@
-/** Users with what belongs to them by name, as another installation can take them. */
+/** Users with their references by name, for import into another installation. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { User } from '../users/users.resource.ts';
 import { USER_COLUMNS } from '../users/users.store.ts';

@@ -29,21 +29,21 @@ export interface ImportRefusal {
   readonly reasons: readonly string[];
 }
 
-/** What the batches of one import share. */
+/** Shared data of an import's batches. */
 export interface ImportRun extends FileNames {
   readonly services: Services;
   readonly request: RequestContext;
   /** Nothing is written. */
   readonly isDryRun: boolean;
-  /** Must users have the attributes that operators have made required? */
+  /** Must users have all required custom attributes? */
   readonly isComplete: boolean;
-  /** Logins of the file so far, hashed, to find users that the file has twice. */
+  /** Hashed user names of the file so far, to find duplicates in the file. */
   readonly seen: Set<number>;
   /** Names of identity providers of the file so far. */
   readonly providers: Set<string>;
   /** Counts attributes that users do not have here. */
   readonly leftOut: Map<string, number>;
-  /** Counts attributes that users wrote themselves elsewhere, and may not here. */
+  /** Counts attributes that users could change in the other system, but cannot change here. */
   readonly notTaken: Map<string, number>;
 }
 
@@ -54,7 +54,7 @@ export interface BatchOutcome {
   readonly refused: readonly ImportRefusal[];
 }
 
-/** A user who can be stored by themselves: what other users have is not judged yet. */
+/** A user who is valid on their own; conflicts with other users are not checked yet. */
 interface Candidate {
   readonly place: ImportPlace;
   readonly given: ImportedUser;
@@ -63,7 +63,7 @@ interface Candidate {
 
 type UserItem = Extract<ImportItem, { readonly kind: 'user' }>;
 
-/** Imports the users or refuses them, all in one transaction. @throws what keeps any user from being imported, e.g. that the database is out of reach */
+/** Imports or refuses the users, all in one transaction. @throws errors that prevent any import, e.g. an unreachable database */
 export async function importBatch(run: ImportRun, items: readonly UserItem[]): Promise<BatchOutcome> {
   const refused: ImportRefusal[] = [];
   const { attributes } = await currentUserSchema(run.services);
@@ -108,7 +108,7 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
 const namesOf = (candidates: readonly Candidate[]): string[] =>
   candidates.flatMap(({ user: { login, email } }) => (email === null ? [login] : [login, email]));
 
-/** Before the transaction: a hash takes its time, and connections are few. */
+/** Before the transaction: hashing is slow, and connections are few. */
 async function prepare(run: ImportRun, item: UserItem, schema: UserSchema['attributes']): Promise<Candidate | ImportRefusal> {
   const { place } = item;
   try {
@@ -123,7 +123,7 @@ async function prepare(run: ImportRun, item: UserItem, schema: UserSchema['attri
 
 function passwordOf({ isDryRun }: ImportRun, { credentials }: ImportedUser) {
   const { password, passwordHash } = givenPassword(credentials);
-  // A plan says nothing of passwords in clear: each costs a hash.
+  // A dry run does not hash passwords in clear, because each takes time.
   return isDryRun ? { passwordHash } : { password, passwordHash };
 }
 

@@ -29,7 +29,7 @@ export interface NameFacts {
   readonly emailIsLogin: boolean;
 }
 
-/** LATERAL with a limit is carried out by the indexes, row by row, however few users the planner knows of. */
+/** LATERAL with a limit uses the indexes, row by row, however few users the planner expects. */
 const NAME_FACTS = `SELECT lower(given.login) AS "loginKey", lower(given.email) AS "emailKey", coalesce(there.id, there_ascii.id) IS NOT NULL AS "isThere",
     coalesce(as_email.id, as_email_ascii.id) IS NOT NULL AS "loginIsEmail",
     coalesce(as_login.id, as_login_ascii.id) IS NOT NULL AS "emailIsLogin"
@@ -46,7 +46,7 @@ const NAME_FACTS = `SELECT lower(given.login) AS "loginKey", lower(given.email) 
 /** @returns the facts of each user, in their order */
 export async function findNameFacts(executor: Executor, users: readonly Pick<User, 'login' | 'email'>[]): Promise<readonly NameFacts[]> {
   const [logins, emails] = [users.map(({ login }) => login), users.map(({ email }) => email)];
-  // null where there is no other spelling: nothing is looked up then.
+  // null if there is no other spelling: nothing is looked up then.
   const otherOf = (name: string | null) => (name === null || asciiAddress(name) === name ? null : asciiAddress(name));
   const names = { logins, emails, asciiLogins: logins.map(otherOf), asciiEmails: emails.map(otherOf) };
   return (await executor.raw<{ rows: NameFacts[] }>(NAME_FACTS, names)).rows;
@@ -151,7 +151,7 @@ export interface NewAssignedRole {
 const INSERT_ROLES = insertion('application_user_roles', { application_id: 'text', user_id: 'text', role_id: 'text' });
 export const insertAssignedRoles = (trx: Executor, rows: readonly NewAssignedRole[]): Promise<void> => insertAll(trx, INSERT_ROLES, rows);
 
-/** Nothing that is found goes away before the transaction ends. @returns IDs by names */
+/** Locks the results until the transaction ends. @returns IDs by names */
 export async function findByNames(
   trx: Executor,
   table: 'groups' | 'organizations',
@@ -166,7 +166,7 @@ export async function findByNames(
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-/** @returns the external ID of the organization of this name, empty where it has none; undefined: there is no such organization */
+/** @returns the external ID of the organization of this name, empty if it has none; undefined: there is no such organization */
 export async function findOriginId(executor: Executor, name: string): Promise<string | undefined> {
   const [originId] = await executor('organizations').where({ name }).pluck<string[]>('origin_id');
   return originId;
@@ -220,7 +220,7 @@ export async function findDepartmentsAmong(trx: Executor, ids: readonly string[]
   return new Map(rows.map(({ id, org_id }) => [id, org_id]));
 }
 
-/** An identity provider as far as an import asks: whether it is the one that the file means, and whose users may have accounts there. */
+/** An existing identity provider: whether it is the same as in the file, and whose users can have accounts there. */
 export interface ExistingProvider {
   readonly id: string;
   readonly type: string;

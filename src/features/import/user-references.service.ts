@@ -23,7 +23,7 @@ export interface References {
   readonly applications: ReadonlyMap<string, string>;
   /** IDs by client ID and name. */
   readonly roles: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** Accounts that users have: the provider's ID, a space and the subject; those of the batch are added. */
+  /** Accounts of users: the provider's ID, a space and the subject; those of the batch are added. */
   readonly linked: Set<string>;
 }
 
@@ -32,7 +32,7 @@ interface PlannedNames {
   /** With their external IDs. */
   readonly organizations: Map<string, string>;
   readonly groups: Set<string>;
-  /** With the name of the organization that each belongs to. */
+  /** With the name of each one's organization. */
   readonly providers: Map<string, string | undefined>;
   readonly applications: Map<string, ReadonlySet<string>>;
 }
@@ -91,7 +91,7 @@ export async function findReferences(trx: Executor, candidates: readonly { reado
   };
 }
 
-/** @returns what a user refers to and does not exist, or belongs to another user; their accounts are theirs from now on where there is nothing */
+/** @returns references of a user that do not exist or belong to another user; if there are none, the accounts are reserved for this user */
 export function referenceProblems(
   references: References,
   { planned, refusedProviders, refusedOrganizations }: FileNames,

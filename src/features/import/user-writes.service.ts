@@ -31,7 +31,7 @@ interface Writer {
   readonly request: RequestContext;
 }
 
-/** @param accepted whose rows are written and stay: they were judged in the same transaction, by these references */
+/** @param accepted users whose rows are stored and who were validated in the same transaction, by these references */
 export async function writeBelongings(
   trx: Executor,
   { services, request }: Writer,
@@ -97,7 +97,7 @@ function membershipsOf({ user, given: { orgId, depId, organizations } }: Written
   return ids.map((id) => ({ org_id: id, dep_id: (id === orgId && depId) || null, user_id: user.id, created: user.created }));
 }
 
-/** Roles by client ID: a file may name an application twice. */
+/** Roles by client ID: a file may contain an application twice. */
 function assignmentsOf({ applications }: ImportedUser): [string, string[]][] {
   const merged = new Map<string, Set<string>>();
   for (const { clientId, roles } of applications) merged.set(clientId, new Set([...(merged.get(clientId) ?? []), ...roles]));

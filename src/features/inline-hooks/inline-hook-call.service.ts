@@ -1,6 +1,6 @@
 /**
- * Asks an inline hook: one signed request (Standard Webhooks 1.0) in Okta's envelope, and one response that is bounded and read by one schema. An answer
- * that is no answer is repeated once where that can help: no connection, or a status of 500 and above. All of it takes three seconds at most.
+ * Calls an inline hook: one signed request (Standard Webhooks 1.0) in Okta's envelope, and one response of limited size, validated by one schema. The
+ * call is repeated once after a connection failure or a status of 500 and above. All of it takes at most three seconds.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ import { inlineHookTarget } from './inline-hooks.service.ts';
 
 const cause = z.object({ errorSummary: z.string().max(1000).optional(), reason: z.string().max(1000).optional() });
 
-/** A response, as Okta's documentation of inline hooks has it. What a command means is read by its type. */
+/** A response according to Okta's documentation of inline hooks. The hook's type defines the commands. */
 const hookResponse = z.object({
   commands: z
     .array(z.object({ type: z.string().max(100), value: z.unknown().optional() }))
@@ -47,7 +47,7 @@ export interface CallFacts {
   readonly body: string;
 }
 
-/** The body of a request. @param data of the type of the hook @param source the address that the request to this service was made to */
+/** The body of a request. @param data depends on the hook's type @param source URL of the request to this service */
 export const hookMessage = ({ type }: { readonly type: string }, data: object, source: string): string =>
   JSON.stringify({
     eventId: randomUUID(),
@@ -64,7 +64,7 @@ export const hookMessage = ({ type }: { readonly type: string }, data: object, s
 export const callInlineHook = (services: Pick<Services, 'keyring' | 'config'>, hook: InlineHook, body: string): Promise<HookAnswer> =>
   callHook(services, 'inline_hook', hook, body);
 
-/** Never throws for what the hook does or fails to do. @param kind names the signing secret @param body made by `hookMessage` */
+/** Never throws because of the hook. @param kind of the signing secret @param body from `hookMessage` */
 export async function callHook(
   { keyring, config }: Pick<Services, 'keyring' | 'config'>,
   kind: HookKind,
@@ -116,7 +116,7 @@ export async function callHook(
   return response === undefined ? { kind: 'failed', problem: 'INVALID_RESPONSE', told } : { kind: 'answered', response, told };
 }
 
-/** Nothing says as much as no command. */
+/** An empty response is the same as one without commands. */
 function readResponse(text: string): HookResponse | undefined {
   if (text.trim() === '') return {};
   try {

@@ -1,4 +1,4 @@
-/** The form of an inline hook: its fields, and the typed values as the service takes them. */
+/** The form of an inline hook: its fields, and their values as input of the service. */
 
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import { parse } from '../../platform/validation/parsing.ts';

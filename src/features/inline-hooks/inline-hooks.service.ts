@@ -55,7 +55,7 @@ export const inlineHookBody = z
     message: MUST_BE_CLOSED,
   });
 
-/** The body of a change. What Okta's has no field for stays where it is absent. */
+/** The body of a change. Fields that Okta's body lacks are unchanged if absent. */
 export const inlineHookChange = z.strictObject({ ...inlineHookFields, type: inlineHookFields.type.exactOptional() });
 
 export const inlineHookChangeInput = ({ name, type, failure, channel }: z.output<typeof inlineHookChange>) => ({
@@ -63,7 +63,7 @@ export const inlineHookChangeInput = ({ name, type, failure, channel }: z.output
   ...givenChannel(channel),
 });
 
-/** A body as the service takes it. */
+/** A body as input of the service. */
 export const inlineHookInput = ({ name, type, failure, channel }: z.output<typeof inlineHookBody>) => ({
   name,
   type,
@@ -127,8 +127,8 @@ export async function getInlineHook({ database }: Services, id: string): Promise
 }
 
 /**
- * Replaces what a hook is, but not its type. A header without a value keeps the one that it has, at the same host.
- * @throws {ApiError} not found; validation as at the creation, and another type; conflict of the name
+ * Replaces a hook's settings, but not its type. A header without a value keeps its current one, at the same host.
+ * @throws {ApiError} not found; validation as at creation, and another type; conflict of the name
  */
 export async function updateInlineHook(
   services: Services,
@@ -220,7 +220,7 @@ const hookEvent = (eventType: EventType, displayMessage: string, hook: InlineHoo
   targets: [inlineHookTarget(hook)],
 });
 
-/** The hook as the audit log keeps it: without the values of its headers. */
+/** The hook's data in audit events, without values of headers. */
 const described = ({ name, type, failure, status, channel }: InlineHook) => ({ name, type, failure, status, ...describedChannel(channel) });
 
 const nameTaken = () => conflict({ field: 'name', message: 'another inline hook has this name. Choose another name' });

@@ -46,12 +46,12 @@ export async function findActiveHookOf(executor: Executor, type: InlineHookType)
   return executor('inline_hooks').where({ type, status: 'ACTIVE' }).orderBy('seq').first<InlineHook | undefined>(HOOK);
 }
 
-/** Locks the row, so that of two changes to one hook the second sees the first. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first. Needs a transaction. */
 export async function lockInlineHook(trx: Executor, id: string): Promise<InlineHook | undefined> {
   return trx('inline_hooks').where({ id }).forUpdate().first<InlineHook | undefined>(HOOK);
 }
 
-/** Keeps a hook from being deleted until the transaction ends. @returns undefined when there is none */
+/** Prevents the deletion of a hook until the transaction ends. @returns undefined if there is none */
 export async function shareLockInlineHook(trx: Executor, id: string): Promise<Pick<InlineHook, 'id' | 'type'> | undefined> {
   return trx('inline_hooks').where({ id }).forKeyShare().first<Pick<InlineHook, 'id' | 'type'> | undefined>({ id: 'id', type: 'type' });
 }

@@ -24,10 +24,10 @@ export const isHookQueueFull = inTurn.isFull;
 const asking = new Map<string, { readonly password: string; readonly verified: Promise<boolean> }>();
 
 /**
- * A wrong password is refused no sooner than for a user who does not exist.
- * @param begins called when it is this guess's turn
- * @returns true: the hook has verified the password. Without an active hook none is right
- * @throws {Overloaded} when too many wait
+ * A wrong password is refused no sooner than for an unknown user.
+ * @param begins called when this attempt leaves the queue
+ * @returns true: the hook has verified the password. Without an active hook every password is wrong
+ * @throws {Overloaded} too many are waiting
  */
 export async function verifyElsewhere(
   services: Services,

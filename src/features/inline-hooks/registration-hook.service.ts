@@ -1,6 +1,6 @@
 /**
- * Asks a hook whether an account may be created, and with which attributes (Okta's registration hook). It is called for every sign-up, even with an
- * existing account, and before the address is confirmed: its decision reveals nothing about accounts.
+ * Asks a hook whether an account can be created, and with which attributes (Okta's registration hook). It is called for every sign-up, even with an
+ * existing account, and before the address is verified: its decision reveals nothing about accounts.
  */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -44,7 +44,7 @@ export async function askRegistrationHook(
     action: 'ALLOW',
   };
   const answer = await callInlineHook(services, hook, hookMessage(hook, data, source));
-  // An address that nobody has proved stays out of the log.
+  // Unverified addresses are not logged.
   const asked = { hook, told: answer.told, targets: [] };
   const read = answer.kind === 'failed' ? answer.problem : await readAnswer(services, answer.response);
   if (typeof read === 'string') {
@@ -86,7 +86,7 @@ async function readAnswer(services: Services, { commands, error }: HookResponse)
 
 const BASE: ReadonlySet<string> = new Set(BASE_ATTRIBUTES);
 
-/** Attributes of the product and of the operator, with values that they may have; never the user name or the address, which the code proves. */
+/** Standard and custom attributes with valid values; never the user name or the address, which the code verifies. */
 async function allowedChanges(services: Services, given: Readonly<Record<string, unknown>>): Promise<ReadAnswer['changes'] | undefined> {
   const { attributes } = await currentUserSchema(services);
   const added = new Map(attributes.map((attribute) => [attribute.name, attribute]));

@@ -39,7 +39,7 @@ const SHORTEST_LIFETIME = 300;
 /** Members of a path below the claim. */
 const DEEPEST = 5;
 
-/** Something in the response is wrong; the message says what, without values. */
+/** An invalid response; the message contains no values. */
 class WrongCommand extends Error {}
 
 export type TokenDecision =
@@ -98,7 +98,7 @@ function shorterLifetime({ op, value }: Operation, lifetime: number): number {
   return value;
 }
 
-/** RFC 6901: the members of a path below the first. */
+/** RFC 6901: the members of a path after the first. */
 const membersOf = (path: string): readonly string[] =>
   path
     .slice(1)

@@ -38,12 +38,12 @@ export interface TokenHookFacts {
   readonly issuer: string;
   readonly server: { readonly id: string; readonly name: string };
   readonly client: { readonly id: string; readonly name: string; readonly type: 'PUBLIC' | 'CONFIDENTIAL' };
-  /** undefined: the application asks for itself. */
+  /** undefined: the application acts for itself. */
   readonly user: { readonly id: string; readonly login: string; readonly profile: Readonly<Record<string, unknown>> } | undefined;
   readonly policy: { readonly id: string; readonly ruleId: string };
-  /** The parameters of the OAuth request that hold no secret. */
+  /** The parameters of the OAuth request that are not secret. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The address that the OAuth request was made to. */
+  /** URL of the OAuth request. */
   readonly url: string;
   readonly method: string;
 }
@@ -61,8 +61,8 @@ export type TokenHookOutcome =
 const LONGEST_SUMMARY = 200;
 
 /**
- * Asks the hook, notes that in the audit log, and reads its answer.
- * @param connection where the OAuth request came from; who is tried by an administrator names them as the actor
+ * Calls the hook, records the call in the audit log, and reads its response.
+ * @param connection sender of the OAuth request; for a test, the administrator is the actor
  */
 export async function runTokenHook(
   services: Pick<Services, 'database' | 'keyring' | 'config'>,

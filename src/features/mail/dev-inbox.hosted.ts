@@ -1,7 +1,7 @@
 /**
- * The dev inbox: without a mail server, the mails of a developer's own machine can be read here, with their links. Like the playground it is there only where
- * BASE_URL is loopback, never behind a proxy (management-api.md, "How it is started and configured"); only to who connects on this machine, for its mails are keys to every account; and only under that name, so that no page of another
- * site whose name leads to this machine reads it (DNS rebinding).
+ * The dev inbox: without a mail server, e-mails can be read here on a developer's machine, with their links. Like the playground it exists only if
+ * BASE_URL is loopback, never behind a proxy (management-api.md, "How it is started and configured"). Only connections from this machine are
+ * accepted, because the e-mails give access to every account, and only under that host name, so that no other site can read it (DNS rebinding).
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -69,7 +69,7 @@ export async function inboxMailHtml(deps: SignInDeps, ctx: RouterContext, next: 
 const mailOf = async (deps: SignInDeps, ctx: RouterContext): Promise<InboxMail | undefined> =>
   (await isThere(deps, ctx)) ? readInboxMail(deps.services, ctx.params.id ?? '') : undefined;
 
-/** The text in pieces: what is a link of this service's mails, and what is not. */
+/** The text in parts: links of this service, and everything else. */
 const withLinks = (text: string): readonly { readonly text: string; readonly isLink: boolean }[] =>
   text
     .split(/(https?:\/\/\S+)/)

@@ -41,7 +41,7 @@ export async function readInbox(services: Pick<Services, 'database' | 'keyring'>
   return (await listMails(services.database.knex, present(), MOST_SHOWN)).map((mail) => opened(services, mail));
 }
 
-/** @returns undefined when there is none of this id, or it was too long ago */
+/** @returns undefined if there is none with this ID, or it is too old */
 export async function readInboxMail(services: Pick<Services, 'database' | 'keyring'>, id: string): Promise<InboxMail | undefined> {
   if (!/^[\w-]{1,100}$/.test(id)) return undefined;
   const found = await findMail(services.database.knex, id, present());

@@ -11,7 +11,7 @@ export interface StoredMail {
 
 const COLUMNS: Columns<StoredMail> = { id: 'id', sealed: 'sealed', created: 'created', expiresAt: 'expires_at' };
 
-/** Delivered twice, it is there once. */
+/** A second delivery of the same e-mail is ignored. */
 export async function insertMail(executor: Executor, mail: StoredMail): Promise<void> {
   await executor('dev_inbox').insert(toRow(COLUMNS, mail)).onConflict('id').ignore();
 }

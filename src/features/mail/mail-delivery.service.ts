@@ -1,6 +1,6 @@
 /**
  * Sends queued e-mails (features/mail/mail.service.ts) in the user's language with the current branding. The audit log records each one, without the
- * link, and each one given up. E-mails with an expired link or for a deleted user are not sent.
+ * link, and each one that failed for good. E-mails with an expired link or for a deleted user are not sent.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -41,7 +41,7 @@ import { renderMail } from './templates.ts';
 const LATELY_MS = 7 * 86_400_000;
 /** Larger numbers are shown as “at least”. */
 const MOST_WAITING = 1000;
-/** Failures are searched in the newest events only, because the log may be long. */
+/** Only the newest events are searched for failures, because the log may be long. */
 const AMONG = 1000;
 
 export interface MailState {
@@ -69,7 +69,7 @@ export async function readMailState({ database: { knex } }: Pick<Services, 'data
 
 /** The mailer of the server that is set now: another one from the next mail on after it was changed. */
 interface CurrentMailer {
-  /** @returns undefined where mail goes nowhere */
+  /** @returns undefined if e-mail is not configured */
   now(): Promise<Mailer | undefined>;
   /** Messages in progress fail and are retried later. */
   close(): void;
@@ -92,7 +92,7 @@ export function createMailer(services: Services, patience?: MailTimeouts): Curre
   };
 }
 
-/** Seconds to the next attempt: a mail server asks to come again after minutes (RFC 5321 section 4.5.4.1); given up after a day or so. */
+/** Seconds to the next attempt: mail servers may ask for a retry after minutes (RFC 5321 section 4.5.4.1). Fails for good after about a day. */
 const PAUSES: readonly number[] = [5, 60, 300, 900, 3600, 2 * 3600, 4 * 3600, 6 * 3600, 8 * 3600];
 
 const pageOf = (kind: MailKind): string => (kind === 'password-changed' || kind === 'password-removed' ? '/forgot-password' : '/account');
@@ -157,7 +157,7 @@ async function isOfUse(executor: Executor, link: string): Promise<boolean> {
 export const deliveryOf = (kind: MailKind, { id, login }: { readonly id: string | undefined; readonly login: string }) => ({
   eventType: 'system.email.delivery' as const,
   displayMessage: `Send mail to user: ${kind}`,
-  // An address that nobody has proved stays out of the log.
+  // Unverified addresses are not logged.
   targets: id === undefined ? [] : [userTarget({ id, login })],
 });
 

@@ -24,8 +24,8 @@ type Parts = Pick<Services, 'config' | 'database' | 'keyring' | 'notifications'>
 type Way = Pick<RequestContext, 'isForwarded'>;
 
 /**
- * @param settings as they are stored
- * @param request absent: nobody asks, the service itself sends
+ * @param settings as stored
+ * @param request absent: sent by the service itself
  */
 export function routeOf(
   { smtpUrl, mailFrom, loopback }: Pick<Config, 'smtpUrl' | 'mailFrom' | 'loopback'>,
@@ -45,7 +45,7 @@ export function routeOf(
   return { kind: request?.isForwarded === true ? 'proxied-inbox' : 'inbox' };
 }
 
-/** Cached in this process: local changes apply at once, others when the notification arrives. */
+/** Cached in this process: local changes apply immediately, others on notification. */
 export async function mailRoute(services: Parts, request?: Way): Promise<MailRoute> {
   const { config, keyring } = services;
   const settings = config.smtpUrl === undefined ? await currentSettings(services, 'mail') : NO_MAIL_SERVER;
@@ -55,16 +55,16 @@ export async function mailRoute(services: Parts, request?: Way): Promise<MailRou
 const leadsOut = ({ kind }: MailRoute): boolean => kind === 'server' || kind === 'inbox';
 
 /**
- * Is there a way to send mail?
- * @param request absent: nobody asks, the service itself sends
- * @param trx the transaction that asks: it waits for no second connection
+ * Can e-mail be sent?
+ * @param request absent: sent by the service itself
+ * @param trx current transaction, so that no second connection is needed
  */
 export async function isMailPossible(services: Parts, request?: Way, trx?: Executor): Promise<boolean> {
   if (trx === undefined) return leadsOut(await mailRoute(services, request));
   return leadsOut(routeOf(services.config, services.keyring, await readMailServer(trx), request));
 }
 
-/** Without e-mail, a requested link would reach nobody. @returns the user @throws {ApiError} wrong state where it cannot be mailed */
+/** Without e-mail, the requested link could not be delivered. @returns the user @throws {ApiError} wrong state: it cannot be mailed */
 export async function requireMail<U extends Pick<User, 'email'>>(
   trx: Executor,
   services: Parts,

@@ -1,4 +1,4 @@
-/** The mail server of `settings/mail`: what may be set, and the address by which it is called. */
+/** The mail server of `settings/mail`: its settings and URL. */
 import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
@@ -13,7 +13,7 @@ export type MailSecurity = (typeof MAIL_SECURITY)[number];
 /** Set in the console or by the API; a service without a mail server has null for a host. */
 export interface MailServerSettings {
   readonly host: string | null;
-  /** null: the usual one, 465 with TLS from the beginning, else 587. */
+  /** null: the usual one, 465 with implicit TLS, else 587. */
   readonly port: number | null;
   readonly security: MailSecurity;
   readonly username: string | null;
@@ -49,7 +49,7 @@ const isHost = (value: string): boolean =>
 
 const address = z.string().trim().refine(isMailable, 'must be one e-mail address').nullable().exactOptional();
 
-/** The body of `PUT settings/mail`. What is absent returns to its default, but the password, which stays as it is. */
+/** The body of `PUT settings/mail`. Absent fields return to their defaults, except the password, which is unchanged. */
 export const mailSettingsBody = z.strictObject({
   host: text({ least: 1, most: 253 })
     .refine(isHost, 'must be a host name or an IP address, without a scheme or port')
@@ -86,9 +86,9 @@ interface Problem {
 }
 
 /**
- * @param before what was set
- * @param body what is to be set
- * @returns what is wrong with it; none: nothing
+ * @param before current settings
+ * @param body new settings
+ * @returns their problems; none: they are valid
  */
 export function mailSettingsProblems(before: MailServerSettings, body: MailSettingsBody): readonly Problem[] {
   const after = { ...NO_MAIL_SERVER, ...body };
@@ -99,7 +99,7 @@ export function mailSettingsProblems(before: MailServerSettings, body: MailSetti
     problems.push({ field: 'fromAddress', message: 'is required: e-mails are sent from this address' });
   if (username !== null && !keeps && !body.password) problems.push({ field: 'password', message: 'is required with a user name' });
   if (username === null && body.password) problems.push({ field: 'username', message: 'is required with a password' });
-  // A password that is kept would otherwise go to a server that its owner has never named.
+  // Otherwise a kept password would be sent to a server for which it was not given.
   if (username !== null && keeps && (host !== before.host || username !== before.username || portOf(after) !== portOf(before))) {
     problems.push({ field: 'password', message: 'must be entered again: the server or the user name has changed' });
   }

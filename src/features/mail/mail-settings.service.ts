@@ -57,7 +57,7 @@ export async function readMailSettings(services: Pick<Services, 'config' | 'data
 }
 
 /**
- * @param body replaces what was set before; an absent password stays as it is
+ * @param body replaces the settings; an absent password is unchanged
  * @throws {ApiError} validation
  */
 export async function replaceMailSettings(services: Services, body: MailSettingsBody, request: RequestContext): Promise<ShownMailSettings> {

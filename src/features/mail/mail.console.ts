@@ -1,6 +1,6 @@
 /**
- * Settings → Mail: where mail goes, what follows for people, what waits and what was not delivered of late; and a mail by which an administrator tries it.
- * The server of the environment wins over the one that is set here.
+ * Settings → Mail: the mail server, its effects for users, pending and recently failed e-mails, and a test e-mail. The server in the environment
+ * takes precedence over the one that is set here.
  */
 
 import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
@@ -191,7 +191,7 @@ function testForm(address: Value, typed: Typed): Drawn {
   );
 }
 
-/** @returns undefined when there is none that mail can be sent to */
+/** @returns undefined if there is none that e-mail can be sent to */
 async function ownAddress({ services, person, request }: ConsoleRequest): Promise<string | undefined> {
   const user = await getUser(services, person.id, request);
   return hasMailAddress(user) ? user.email : undefined;

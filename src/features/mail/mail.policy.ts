@@ -19,7 +19,7 @@ export type RequestedMail =
   | 'organization-invitation'
   | 'test';
 
-/** Account changes that users are notified of, so that they notice what they did not do themselves. */
+/** Changes of an account that its user is notified of, in case someone else made them. */
 export type Notice =
   | 'new-sign-in'
   | 'password-changed'
@@ -50,9 +50,9 @@ export const noticeOf = (eventType: EventType): Notice | undefined => NOTICES[ev
 /** RFC 5321 section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */
 const LONGEST_ADDRESS = 254;
 const LONGEST_LOCAL_PART = 64;
-/** An encoded word (RFC 2047): some mail servers decode it, and then deliver to somebody else. */
+/** An encoded word (RFC 2047): some mail servers decode it and deliver to another mailbox. */
 const ENCODED_WORD = /=\?.*\?=/;
-/** One address and nothing else: no list, no comment, no quoted string, no source route (RFC 5322 section 3.4.1), nothing that begins a header. */
+/** A single address: no list, comment, quoted string or source route (RFC 5322 section 3.4.1), and nothing that could start a header. */
 const ADDRESS = /^[^\s"(),:;<>@[\\\]\p{C}]+@[^\s"(),:;<>@[\\\]\p{C}]+$/u;
 
 /** Would a mail server look the domain up as it is written? Another spelling of it would be another address here, and the same mailbox (RFC 5891 section 5.3). */
@@ -60,14 +60,14 @@ function isOneDomain(domain: string): boolean {
   const written = domain.toLowerCase();
   if (written.endsWith('.') || !URL.canParse(`http://${written}`)) return false;
   const { hostname } = new URL(`http://${written}`);
-  // Node 24 takes labels that begin as encoded ones and encode nothing.
+  // Node 24 accepts labels that look encoded but are not.
   if (written.split('.').some((label) => label.startsWith('xn--') && /^[!-~]*$/.test(domainToUnicode(label)))) return false;
   return written === (/^[!-~]*$/.test(written) ? hostname : domainToUnicode(hostname));
 }
 
 const localPart = (address: string): string => address.slice(0, address.lastIndexOf('@'));
 
-/** Do mail servers take it for what is written here? Otherwise two addresses here may be one mailbox there. */
+/** Do mail servers use the address as it is written? Otherwise two addresses here could be the same mailbox. */
 export const isOneSpelling = (address: string): boolean =>
   !ENCODED_WORD.test(localPart(address)) && isOneDomain(address.slice(address.lastIndexOf('@') + 1));
 
@@ -84,7 +84,7 @@ export function isMailable(address: string): boolean {
   );
 }
 
-/** @returns BCP 47 tags with spaces between them, the best first: those that the user has chosen for themselves, that of the page they used; undefined: none is known */
+/** @returns space-separated BCP 47 tags, best first: the user's choice, and the page's language; undefined: unknown */
 export function languageOf(
   { preferredLanguage, locale }: { readonly preferredLanguage?: string; readonly locale?: string },
   page: string | undefined,

@@ -18,16 +18,16 @@ export const MAIL = 'mail';
 
 /** Variable parts of an e-mail. */
 export const letter = z.object({
-  /** The user's address at this time: a later one gets no earlier notifications. */
+  /** The user's address at this time: a later address does not get earlier notifications. */
   to: z.string(),
-  /** BCP 47 tags with spaces between them, the best first. */
+  /** Space-separated BCP 47 tags, best first. */
   language: z.string().optional(),
   /** Placeholders of its words. */
   values: z.record(z.string(), z.string()).default({}),
   link: z.string().optional(),
   /** The ID of the organization whose brand it shows. */
   organization: z.string().optional(),
-  /** ISO 8601: when the link ends, and the mail is of no use any more. */
+  /** ISO 8601: expiry of the link; later the e-mail is not sent. */
   expiresAt: z.string().optional(),
   /** When and whence, of what happened. */
   occurred: z.object({ at: z.string(), ipAddress: z.string().optional(), userAgent: z.string().optional() }).optional(),
@@ -62,7 +62,7 @@ function noteFor(
   content: { open: Letter } | { id: string; sealed: string },
 ): NewEntry {
   const payload: z.input<typeof mailNote> = { id: crypto.randomUUID(), userId, login, kind, ...content };
-  // Notifications to a mailbox keep their order. Links expire after an hour and wait for nothing, and mailboxes do not wait for each other.
+  // Notifications to a mailbox keep their order. Links expire after an hour and do not wait, and mailboxes do not wait for each other.
   const objectKey = 'open' in content ? digest(`${userId} ${content.open.to}`) : null;
   return { kind: MAIL, orderingKey: laneOf(userId ?? login), objectKey, payload, created: present() };
 }
@@ -85,7 +85,7 @@ export async function queueMail(
   await insertEntry(trx, noteFor(user, kind, { id, sealed: keyring.seal(JSON.stringify(whole), sealContext(id)) }));
 }
 
-/** Queues a notification about the user's account. Accounts that nobody has used yet get none. */
+/** Queues a notification about the user's account. Unused accounts get none. */
 export async function queueNotice(
   trx: Executor,
   userId: string,
@@ -116,7 +116,7 @@ export function noticeFor(
   return noteFor(user, notice, { open: { ...content, to, language, occurred } });
 }
 
-/** Notifies a former address that it no longer belongs to the account, whoever changed it: its reader may be the only one to notice. */
+/** Notifies the former address that it no longer belongs to the account, whoever changed it: its owner may be the only one to notice. */
 export async function notifyFormerAddress(
   trx: Executor,
   { id, email: former }: Pick<User, 'id' | 'email'>,
@@ -128,7 +128,7 @@ export async function notifyFormerAddress(
   await queueNotice(trx, id, email === null ? 'email-removed' : 'email-changed', content, request);
 }
 
-/** Notes the mail that an event makes necessary, if it does. A first password is no change of one. */
+/** Queues the notification of an event, if there is one. Setting a first password is not a change of password. */
 export async function queueNoticeOf(trx: Executor, { eventType, targets = [], failure, before, request }: Event): Promise<void> {
   const notice = failure === undefined ? noticeOf(eventType) : undefined;
   const user = targets.find(({ type }) => type === 'User');

@@ -82,7 +82,7 @@ export function renderMail(kind: MailKind, tags: string | undefined, facts: Mail
   return { subject: parts.subject, text: plainText(parts), html: html({ ...picture, ...coloursOf(brand) }), language: lang, picture };
 }
 
-/** An empty line begins a paragraph. */
+/** An empty line starts a paragraph. */
 const paragraphsOf = (written: string): readonly string[] => written.split(/\n{2,}/);
 
 /** Colors of the e-mail stylesheet, for both schemes. */
@@ -113,7 +113,7 @@ const plainText = ({ heading, paragraphs, action, details, closing, sender, link
     ['-- ', sender, ...links.map(({ label, href }) => `${label}: ${href}`)].join('\n'),
   ].join('\n\n')}\n`;
 
-/** By language. To make one takes far longer than to use it. In UTC, and said so: where its reader is, is not known. */
+/** Cached by language, because creating one takes long. Times are in UTC and say so: the reader's time zone is unknown. */
 const TIMES = new Map(
   LANGUAGES.map(({ lang }) => [lang, new Intl.DateTimeFormat(lang, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' })]),
 );

@@ -26,8 +26,8 @@ export type TestMail =
   | { readonly outcome: 'not-possible' | 'no-address' | 'too-many' };
 
 /**
- * The one who acts gets it, and may do so: that was found out before.
- * @param render what is sent instead of the plain test: an e-mail with example values @param login of the one who gets it
+ * Sends the e-mail to the caller, whose permission was checked before.
+ * @param render e-mail with example values instead of the plain test @param login of the recipient
  */
 export async function sendTestMail(
   services: Services,

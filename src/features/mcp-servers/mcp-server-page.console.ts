@@ -1,4 +1,4 @@
-/** Authorization server → MCP server: all that an MCP server publishes and checks, to be copied, and what keeps its clients out. */
+/** Authorization server → MCP server: everything that an MCP server publishes and validates, for copying, and settings that exclude its clients. */
 import { detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED } from '../../pages/console/page.ts';
 import { requireFound } from '../../platform/errors/errors.ts';
@@ -20,11 +20,11 @@ import {
 } from './protected-resource.policy.ts';
 import { runSdkServer, sdkServer } from './sdk-snippet.policy.ts';
 
-/** The audiences where an MCP server can be. */
+/** The audiences that can be an MCP server. */
 const urlsOf = (server: AuthorizationServer): readonly string[] =>
   audiencesOf(server).filter((audience) => mcpServerUrl(audience) !== undefined);
 
-/** @returns what is to be shown of the server; undefined: none of its audiences is a URL */
+/** @returns the server's resource; undefined: none of its audiences is a URL */
 function resourceIn({ services, query }: ConsoleRequest, { server, scopes }: AuthorizationServerParts): ProtectedResource | undefined {
   const urls = urlsOf(server);
   const resource = urls.find((url) => url === query.get('resource')) ?? urls[0];
@@ -34,7 +34,7 @@ function resourceIn({ services, query }: ConsoleRequest, { server, scopes }: Aut
   return { resource, issuer: issuerOf(services.config.baseUrl, server.id), name, scopes: own };
 }
 
-/** Settings that keep clients out. */
+/** Settings that exclude clients. */
 function warnings(parts: AuthorizationServerParts, { scopes }: ProtectedResource): readonly Part[] {
   const { server } = parts;
   const paragraphs = [
@@ -75,7 +75,7 @@ function addresses(home: string, { server }: AuthorizationServerParts, { resourc
   return { kind: 'facts', title: 'Addresses', facts };
 }
 
-/** A choice where the server has several. */
+/** A selection, if the server has several. */
 function choice({ server }: AuthorizationServerParts, { resource }: ProtectedResource): readonly Part[] {
   const urls = urlsOf(server);
   if (urls.length < 2) return [];

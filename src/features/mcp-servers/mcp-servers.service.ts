@@ -1,6 +1,6 @@
 /**
- * Sets an authorization server up for an MCP server: its URL as an audience, the scopes of its tools, the ways by which unknown clients come in, and
- * an access policy that lets their users in. All of it is written, or nothing.
+ * Configures an authorization server for an MCP server: its URL as an audience, the scopes of its tools, registration of unknown clients, and an
+ * access policy for their users. All changes are one transaction.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Executor } from '../../platform/database/database.ts';
@@ -33,13 +33,13 @@ export interface McpServer {
   readonly url: string;
   readonly name: string;
   readonly scopes: readonly ToolScope[];
-  /** An authorization server that is there, or one to be made; `id` undefined: one is made up. */
+  /** An existing authorization server, or a new one; `id` undefined: generated. */
   readonly server: { readonly existing: string } | { readonly id: string | undefined };
   /** Client ID metadata documents. */
   readonly acceptsDocuments: boolean;
   /** Dynamic registration, open to everybody. */
   readonly acceptsRegistration: boolean;
-  /** Ids of the groups whose members may use it; undefined: everyone may. */
+  /** IDs of the groups whose members can use it; undefined: everyone. */
   readonly groups: readonly string[] | undefined;
 }
 
@@ -82,7 +82,7 @@ function clientsOf(
   const opened = {
     ...registration,
     mode: 'OPEN' as const,
-    // A server that has a list keeps it, with the scopes of the tools.
+    // An existing list is kept, with the scopes of the tools added.
     allowedScopes: allowedScopes.length === 0 ? [] : [...new Set([...allowedScopes, ...scopes.map(({ name }) => name), OFFLINE_ACCESS])],
     expiresAfterDays: mode === 'OFF' ? FORGOTTEN_AFTER : expiresAfterDays,
   };
@@ -115,7 +115,7 @@ async function extend(
   return updateAuthorizationServer(services, id, { ...kept, ...changes }, request);
 }
 
-/** @param areDefault a client that asks for no scope gets them */
+/** @param areDefault are they granted to clients that request no scope? */
 async function addScopes(
   services: Services,
   trx: Executor,

@@ -1,6 +1,6 @@
 /**
- * Protected resource metadata of an MCP server (RFC 9728), which leads clients to the authorization server, and the form of its URL as an audience of
- * tokens (RFC 8707 section 2).
+ * Protected resource metadata of an MCP server (RFC 9728), by which clients find the authorization server, and its URL in the form of a token
+ * audience (RFC 8707 section 2).
  */
 import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import { type AccessGrantType, type AccessPolicy, decideAccess, type TokenLifetimes } from '../policies/access-policy.policy.ts';

@@ -78,6 +78,6 @@ export async function useFactorCode(
   return sentCode(row.mailedTo, factor);
 }
 
-/** It is not waited for any more. */
+/** Deletes the pending code. */
 export const dropFactorCode = async ({ database }: Pick<Services, 'database'>, key: CodeKey): Promise<void> =>
   void (await deleteCode(database.knex, key.id));

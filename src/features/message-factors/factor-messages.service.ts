@@ -30,7 +30,7 @@ import type { MessageFactor } from './message-factors.resource.ts';
 /** Why no code went out. */
 export type NotSent = 'NO_EMAIL_ADDRESS' | 'USER_NOT_ACTIVE' | PhoneProblem;
 
-/** The types that the sign-in policy allows and that this user can get messages by now. */
+/** The types that the sign-in policy allows and for which this user can currently get messages. */
 export async function possibleMessageTypes(
   services: Services,
   user: Pick<User, 'email'>,
@@ -52,7 +52,7 @@ export interface FactorMessage {
   readonly number?: string | undefined;
 }
 
-/** @returns what a code of the factor is sent by */
+/** @returns the message type of the factor's codes */
 export const messageOf = ({ keyring }: Pick<Services, 'keyring'>, { id, type, numberSealed }: MessageFactor): FactorMessage => ({
   ...{ id, type },
   ...(numberSealed !== null && { number: keyring.open(numberSealed, phoneNumberContext(id)) }),
@@ -101,7 +101,7 @@ async function sendByEmail(
   });
 }
 
-/** @returns digest of the device cookie of a browser in which the user signed in to the last step before: it has a count of its own */
+/** @returns digest of the device cookie of a browser in which the user completed a sign-in before: it has a separate count */
 async function knownDevice({ database }: Services, userId: string, { device }: RequestContext): Promise<string | undefined> {
   const hash = device === undefined ? undefined : digest(device);
   return hash !== undefined && (await hasSignedInWith(database.knex, userId, hash, present())) ? hash : undefined;

@@ -1,4 +1,4 @@
-/** Codes that are sent to a user, as programs with an API token set them up and have them proved. */
+/** Second factors with sent codes, managed and verified by API. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isSameAddress } from '../../platform/dns/address-spelling.ts';
@@ -23,7 +23,7 @@ const keyOf = (factorId: string) => factorCodeKey(factorId, PLACE, undefined);
 /** A device cookie of the caller is none of the user's browser. */
 const withoutDevice = ({ device: _, ...request }: RequestContext): RequestContext => request;
 
-/** Seconds after which another code may be sent, as the limit has it. */
+/** Seconds until another code can be sent, according to the limit. */
 const AN_HOUR = 3600;
 
 function refuseNotSent(problem: NotSent | undefined): void {
@@ -143,8 +143,8 @@ async function findFactor(trx: Executor, user: User, factorId: string): Promise<
 }
 
 /**
- * Sends a code, or checks the code that is given.
- * @param passCode absent: a code is to be sent
+ * Sends a code, or checks the given one.
+ * @param passCode absent: send a code
  * @throws {ApiError} not found, forbidden, validation: it has no code; wrong pass code, wrong state, rate limited
  */
 export async function verifyUserFactor(

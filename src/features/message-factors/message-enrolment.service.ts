@@ -1,4 +1,4 @@
-/** A user sets up codes that are sent to them: at the sign-in that demands a second factor, or on the page of their own factors. The first code confirms it. */
+/** A user sets up sent codes: at a sign-in that requires a second factor, or on their account page. The first code confirms the factor. */
 import { present } from '../../platform/clock/clock.ts';
 import { type Keyring, newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -42,7 +42,10 @@ export async function typesToEnrol(
   return possible.filter((type) => !has.some((factor) => factor.type === type) && !(type === 'EMAIL' && isByEmailAlone(amr)));
 }
 
-/** Sends the first code. @param wish.number as typed; absent: where the code before went @returns why none was sent @throws {InvalidStateToken} @throws {TooManyFailures} */
+/**
+ * Sends the first code. @param wish.number as typed; absent: the previous number @returns why none was sent @throws {InvalidStateToken} @throws
+ * {TooManyFailures}
+ */
 export async function beginMessageEnrolment(
   services: Services,
   at: WaitingStep,
@@ -83,14 +86,15 @@ export async function requestFactorCode(
 export const codeSentAt = (services: Services, at: WaitingStep, request: RequestContext): Promise<SentCode | undefined> =>
   findFactorCode(services, keyAt(at, request));
 
-/** Another way is chosen. */
+/** The user has chosen another method. */
 export const forgetCodeSentAt = (services: Services, at: WaitingStep, request: RequestContext): Promise<void> =>
   dropFactorCode(services, keyAt(at, request));
 
 /**
- * Confirms the factor by its first code; the sign-in then only has to be finished.
+ * Confirms the factor by its first code; then only the completion of the sign-in remains.
  * @param options.amr of the session that adds it; absent: of the sign-in
- * @returns the methods that were proved, and the recovery codes, to be shown this once, none when they had a factor before; undefined when the code is wrong
+ * @returns the authentication methods, and the recovery codes, shown only this once, none if the user had a factor before; undefined: the code is
+ * wrong
  * @throws {InvalidStateToken}
  * @throws {TooManyFailures}
  */
@@ -103,7 +107,7 @@ export async function confirmMessageEnrolment(
 ): Promise<{ readonly methods: readonly string[]; readonly recoveryCodes: readonly string[] } | undefined> {
   await refuseBarredAddress(services, request.ipAddress);
   const added = await inStep(services, at.stateToken, { ...request, place: at.place }, 'ENROLL', async (trx, state, user) => {
-    // Enrolled meanwhile, in another window: this sign-in must be started again, with that factor.
+    // The user has enrolled a factor in another window meanwhile: this sign-in must be started again with that factor.
     const first = session ?? state.amr;
     if (!isMultiFactor(first) && (await hasFactor(trx, user.id, first))) throw new InvalidStateToken();
     const sent = await useFactorCode(trx, services, keyAt(at, request), typed);

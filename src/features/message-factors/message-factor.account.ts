@@ -55,7 +55,7 @@ export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, fo
     const added = await confirmMessageEnrolment(deps.services, at, passCode, visitor(ctx, deps.config), { amr });
     if (added === undefined) return await show(deps, ctx, session, at, 'message');
     await abandonStep(deps.services, at.stateToken);
-    // Just verified: the session must not be asked again. After a sign-in by e-mail, another e-mail code proves nothing new.
+    // Just verified: the session must not ask again. After a sign-in by e-mail, another e-mail code is not a second factor.
     const isNew = !(isByEmailAlone(amr) && added.methods.includes('otp'));
     if (!isMultiFactor(amr) && isNew) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
     if (added.recoveryCodes.length === 0) return redirectAfterChange(ctx, 'security', 'factor-added');

@@ -1,4 +1,4 @@
-/** Second factors that are codes sent to their user: their kinds, what they prove, and how the addresses that they are sent to are shown. */
+/** Second factors with codes sent to the user: types, authentication methods, and masked addresses. */
 
 /** `settings/sign-in.messageFactors` names them in lower case. */
 export const MESSAGE_TYPES = ['EMAIL', 'SMS', 'CALL'] as const;
@@ -15,7 +15,7 @@ export const typeOfPolicyName = (name: MessageFactorName): MessageType => name.t
 /** RFC 8176 section 2. It has no value for e-mail. */
 export const MESSAGE_METHODS: Readonly<Record<MessageType, readonly string[]>> = { EMAIL: ['otp'], SMS: ['sms'], CALL: ['tel'] };
 
-/** @returns the address with the first character of its local part alone */
+/** @returns the address with only the first character of its local part */
 export function maskedEmail(address: string): string {
   const at = address.lastIndexOf('@');
   return `${[...address.slice(0, at)][0] ?? ''}•••${address.slice(at)}`;

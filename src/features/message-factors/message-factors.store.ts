@@ -6,9 +6,9 @@ import type { MessageFactor, MessageFactorStatus } from './message-factors.resou
 const IS_ALLOWED = `EXISTS (SELECT FROM settings WHERE settings.name = 'sign-in' AND jsonb_exists(value -> 'messageFactors', lower(message_factors.type)))`;
 
 /**
- * SQL: has a user a factor that the sign-in policy allows? Not by EXISTS, for which PostgreSQL may read all factors of everybody.
- * @param user an expression for the id
- * @param byEmail an expression: true after a sign-in by e-mail, which a code by e-mail does not follow
+ * SQL: does a user have a factor that the sign-in policy allows? Not EXISTS, for which PostgreSQL may read the factors of all users.
+ * @param user expression of the ID
+ * @param byEmail expression: true after a sign-in by e-mail, after which an e-mail code is not a second factor
  */
 export const hasMessageFactor = (user: string, byEmail = 'false'): string => `(SELECT true FROM message_factors
   WHERE user_id = ${user} AND message_factors.activated IS NOT NULL AND NOT (${byEmail} AND message_factors.type = 'EMAIL') AND ${IS_ALLOWED} LIMIT 1)`;
@@ -29,7 +29,7 @@ const LIST = `SELECT message_factors.id, user_id AS "userId", type, message_fact
     CASE WHEN message_factors.activated IS NULL THEN 'PENDING_ACTIVATION' WHEN ${IS_ALLOWED} THEN 'ACTIVE' ELSE 'DISABLED' END AS status
   FROM message_factors JOIN users ON users.id = user_id WHERE user_id = ? ORDER BY message_factors.seq`;
 
-/** @returns the user's, the oldest first, those that cannot be used among them */
+/** @returns the user's factors, oldest first, including those that cannot be used */
 export async function listMessageFactors(executor: Executor, userId: string): Promise<MessageFactor[]> {
   const { rows } = await executor.raw<{ rows: Row[] }>(LIST, [userId]);
   return rows.map(({ email, name, ...row }) => ({ ...row, name: name ?? maskedEmail(email ?? '') }));
@@ -49,12 +49,12 @@ export async function insertMessageFactor(trx: Executor, factor: NewMessageFacto
   return (await trx('message_factors').insert(row).onConflict(['user_id', 'type']).ignore().returning('id')).length === 1;
 }
 
-/** The first code was right. @returns false when it is confirmed already, or gone */
+/** The first code was correct. @returns false if it was already confirmed or deleted */
 export async function activateMessageFactor(trx: Executor, userId: string, id: string, now: Date): Promise<boolean> {
   return (await trx('message_factors').where({ user_id: userId, id }).whereNull('activated').update({ activated: now })) === 1;
 }
 
-/** @returns false when the user has no such factor any more */
+/** @returns false if the user no longer has the factor */
 export async function noteMessageUse(trx: Executor, userId: string, id: string, now: Date): Promise<boolean> {
   return (await trx('message_factors').where({ user_id: userId, id }).update({ last_used: now })) === 1;
 }

@@ -1,4 +1,4 @@
-/** The forms of codes that are sent, at a sign-in: as its second factor, and where one is set up. */
+/** The forms of sent codes at a sign-in: second factor and enrolment. */
 import type Koa from 'koa';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';

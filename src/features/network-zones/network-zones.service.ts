@@ -48,7 +48,7 @@ export function createZone(services: Services, fields: ZoneFields, request: Requ
   });
 }
 
-/** @throws {ApiError} not found; conflict of the name; wrong state when a rule names it and it shall be called otherwise */
+/** @throws {ApiError} not found; conflict of the name; wrong state: a rule refers to its name, which would change */
 export function updateZone(services: Services, id: string, fields: ZoneFields, request: RequestContext): Promise<NetworkZone> {
   return changing(services, async (trx, rules) => {
     const before = requireFound(await findZone(trx, id), id, 'Zone');

@@ -51,7 +51,10 @@ export const findDesignOfOrganization = async (
   wanted: string,
 ): Promise<OrganizationDesign | undefined> => (isPrintable(wanted) ? findOrganizationDesign(knex, wanted) : undefined);
 
-/** The pages of this request are the organization's. Its colours count before the application's: people look for the name of their company. */
+/**
+ * Shows the pages of this request with the organization's branding. Its colors take precedence over the application's: users look for their company's
+ * name.
+ */
 export function showOrganization(ctx: Koa.Context, look: OrganizationDesign | undefined): void {
   if (look === undefined) return;
   ctx.state.organizationDesign = look;

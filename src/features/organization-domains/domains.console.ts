@@ -1,4 +1,4 @@
-/** Organization → Domains: which e-mail domains are the organization's, and the record that proves it. */
+/** Organization → Domains: the e-mail domains of the organization, and the DNS record that verifies each. */
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';

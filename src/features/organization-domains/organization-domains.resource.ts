@@ -13,5 +13,5 @@ export interface OrganizationDomain {
 /** Limit per organization. */
 export const MOST_DOMAINS = 100;
 
-/** The name of the TXT record that verifies a domain. A name of its own leaves the records of the domain itself alone. */
+/** Name of the TXT record that verifies a domain. A separate name does not affect the domain's own records. */
 export const challengeName = (domain: string): string => `_gatehouse-challenge.${domain}`;

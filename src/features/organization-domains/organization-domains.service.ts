@@ -1,6 +1,6 @@
 /**
- * Domains of organizations, verified by a TXT record. A verified domain belongs to one organization; only those who can verify it too learn whether
- * another one has it. It stays verified until it is removed (docs/decisions/0081).
+ * Domains of organizations, verified by a TXT record. A verified domain belongs to one organization; only callers who can also verify it learn
+ * whether another one has it. It remains verified until it is removed (docs/decisions/0081).
  */
 import { present } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
@@ -48,9 +48,9 @@ export async function getDomain(services: Services, orgId: string, domain: strin
 }
 
 /**
- * Claims a domain. It counts once it is verified; any number of organizations may claim it until then.
+ * Claims a domain. It takes effect when it is verified; until then, any number of organizations can claim it.
  * @param domain in ASCII
- * @throws {ApiError} not found, forbidden: the organization; conflict: it has the domain; wrong state: it has too many
+ * @throws {ApiError} not found, forbidden: the organization; conflict: it already has the domain; wrong state: it has too many
  */
 export function addDomain(services: Services, orgId: string, domain: string, request: RequestContext): Promise<OrganizationDomain> {
   return services.database.transaction(async (trx) => {

@@ -39,7 +39,9 @@ export async function hasVerifiedDomain(executor: Executor, orgIds: readonly str
   return (await found.first('domain')) !== undefined;
 }
 
-/** @returns `taken`: another organization has verified it; the transaction is then good for nothing more. `gone`: it was verified or removed meanwhile */
+/**
+ * @returns `taken`: another organization has verified it; the transaction can then only be rolled back. `gone`: it was verified or removed meanwhile
+ */
 export async function markVerified(trx: Executor, orgId: string, domain: string, verified: Date): Promise<'verified' | 'taken' | 'gone'> {
   try {
     const count = await trx('organization_domains').where({ org_id: orgId, domain, verified: null }).update({ verified });

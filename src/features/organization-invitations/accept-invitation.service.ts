@@ -1,6 +1,6 @@
 /**
  * Accepting an invitation. The link proves access to the mailbox. An existing account joins after sign-in; a new account gets the password that its
- * user chooses. One conditional DELETE uses the invitation up. It grants only what its sender may grant at that moment.
+ * user chooses. One conditional DELETE uses the invitation. It grants only what its sender can currently grant.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
@@ -43,10 +43,12 @@ export async function readInvitation({ database: { knex } }: Services, token: st
   return organization && row && { email: row.email, organization: { id: organization.id, name: organization.name } };
 }
 
-/** `gone`: the invitation is of no use. `password`: the user must choose a password, at this address: administrators may know the one before. */
+/**
+ * `gone`: the invitation cannot be used. `password`: the user must choose a new password at this URL, because administrators may know the old one.
+ */
 export type Joined = { readonly kind: 'gone' | 'joined' } | { readonly kind: 'password'; readonly link: string };
 
-/** An account joins whose user has just signed in. */
+/** Adds the account of a user who has just signed in. */
 export async function joinByInvitation(services: Services, token: string, userId: string, request: RequestContext): Promise<Joined> {
   const { database } = services;
   const joined = await database.transaction(async (trx) => {
@@ -74,7 +76,7 @@ export async function joinByInvitation(services: Services, token: string, userId
 
 /**
  * Creates an account for someone without one. The password was validated before.
- * @returns `gone` as above; `taken`: an account with this address exists and can join; else the user
+ * @returns `gone` as above; `taken`: an account with this address exists and can join; otherwise the user
  */
 export async function createByInvitation(
   services: Services,
@@ -84,7 +86,7 @@ export async function createByInvitation(
 ): Promise<'gone' | 'taken' | User> {
   const { database } = services;
   if ((await readInvitation(services, token)) === undefined) return 'gone';
-  // Before the transaction: a hash takes its time, and connections are few.
+  // Before the transaction: hashing is slow, and connections are few.
   const passwordHash = await hashPassword(password);
   try {
     return await database.transaction(async (trx): Promise<'gone' | User> => {
@@ -101,7 +103,7 @@ export async function createByInvitation(
       return user;
     });
   } catch (error) {
-    // The transaction is undone: the invitation still works, for the account that there is.
+    // The transaction is rolled back: the invitation can still be used with the existing account.
     if (error instanceof ApiError) return 'taken';
     throw error;
   }
@@ -114,14 +116,14 @@ interface Used {
 
 async function use(trx: Executor, token: string): Promise<Used | undefined> {
   const found = await findInvitationByToken(trx, digest(token), present());
-  // The organization first, as for every change of its members. What the sender may do there does not change any more then.
+  // The organization is locked first, as for every change of its members, so that the sender's permissions no longer change.
   const organization = found && (await lockOrganization(trx, found.orgId));
   const row = organization && (await findUsable(trx, token));
   if (organization === undefined || row === undefined || !(await consumeInvitation(trx, digest(token), present()))) return undefined;
   return { row, organization };
 }
 
-/** An invitation whose sender is active and may still invite with this role. */
+/** An invitation whose sender is active and can still grant this role. */
 async function findUsable(executor: Executor, token: string): Promise<InvitationRow | undefined> {
   const row = await findInvitationByToken(executor, digest(token), present());
   const sender = row && (await findUserById(executor, row.createdBy));

@@ -1,6 +1,6 @@
 /**
- * The page behind the link of an invitation to an organization. It is the same whether its reader has an account or not: they sign in and join, or choose a
- * password for a new account. Looking at it changes nothing, for scanners of mail follow every link.
+ * The page of an invitation link. It is the same with and without an account: users sign in and join, or choose a password for a new account. Opening
+ * it changes nothing, because mail scanners follow every link.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -70,7 +70,7 @@ async function show(
     scripts: ['show-password.js', 'reload-when-stale.js'],
   };
   await deps.pages.render(ctx, 'invitation', locals, { status: problem === undefined ? 200 : 400 });
-  // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
+  // The URL contains the token. It must not be in any Referer, even to this service; forms keep their Origin, unlike with `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 
@@ -90,7 +90,7 @@ export async function receiveInvitation(deps: SignInDeps, ctx: RouterContext): P
   await create(deps, ctx, invitation, form.get('password') ?? '');
 }
 
-/** GET /account/invitation: a sign-in leads here. @throws {InvalidLink} */
+/** GET /account/invitation: continues here after a sign-in. @throws {InvalidLink} */
 export function backToInvitation(deps: SignInDeps, ctx: Koa.Context): void {
   const token = cookieIn(ctx, COOKIE, deps.config.secure, INVITATION_PAGE) ?? '';
   if (!TOKEN.test(token)) throw new InvalidLink();
@@ -119,7 +119,7 @@ async function create(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvi
 }
 
 function keep({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void {
-  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: INVITATION_PAGE, overwrite: true } as const;
   ctx.cookies.set(prefixed(COOKIE, secure, INVITATION_PAGE), value, { ...attributes, maxAge: seconds * 1000 });

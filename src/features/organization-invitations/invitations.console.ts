@@ -162,7 +162,7 @@ const invite: ConsolePage = {
   },
 };
 
-/** A page that asks before something is done with an invitation. */
+/** A confirmation page for an action with an invitation. */
 const asking = (
   step: 'resend' | 'revoke',
   words: { readonly title: string; readonly fact: string; readonly submit: string; readonly danger: boolean },

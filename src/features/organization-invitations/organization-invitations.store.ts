@@ -1,4 +1,4 @@
-/** Invitations to organizations, known to their readers by a token of which only the digest is kept. The only SQL on that table. */
+/** Invitations to organizations, found by the digest of their token. The only SQL on that table. */
 import type { Columns } from '../../platform/database/columns.ts';
 import { toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -38,7 +38,7 @@ const ROW: Columns<InvitationRow> = {
   expiresAt: 'expires_at',
 };
 
-/** @returns what kept the row out where it is not written; the transaction is then good for nothing more */
+/** @returns the conflict that prevented it; the transaction can then only be rolled back */
 export async function insertInvitation(trx: Executor, row: InvitationRow): Promise<'invited already' | 'no such department' | undefined> {
   try {
     await trx('organization_invitations').insert(toRow(ROW, row));
@@ -65,7 +65,7 @@ export const findInvitation = (executor: Executor, orgId: string, id: string): P
 export const findInvitationByToken = (executor: Executor, tokenHash: string, now: Date): Promise<InvitationRow | undefined> =>
   executor('organization_invitations').where({ token_hash: tokenHash }).where('expires_at', '>', now).first<InvitationRow | undefined>(ROW);
 
-/** Replaces the link, possibly by another sender. @returns false when it is gone */
+/** Replaces the link, possibly by another sender. @returns false if it no longer exists */
 export async function renewInvitation(
   trx: Executor,
   id: string,
@@ -80,7 +80,7 @@ export async function consumeInvitation(trx: Executor, tokenHash: string, now: D
   return (await trx('organization_invitations').where({ token_hash: tokenHash }).where('expires_at', '>', now).delete()) === 1;
 }
 
-/** @returns false when it is gone */
+/** @returns false if it no longer exists */
 export const deleteInvitation = async (trx: Executor, id: string): Promise<boolean> =>
   (await trx('organization_invitations').where({ id }).delete()) === 1;
 

@@ -1,6 +1,6 @@
 /** Sign-in requirements of an organization, and whether a session or refresh token meets them. They can only be stricter than the service's. */
 
-/** INHERIT: as the sign-in policy of the service says. */
+/** INHERIT: the service's sign-in policy applies. */
 export const ORGANIZATION_MFA = ['INHERIT', 'REQUIRED'] as const;
 
 /** null: as the service has it. */
@@ -44,7 +44,7 @@ export const endOfGrant = (policy: OrganizationPolicy | undefined, signedInAt: n
     ? Number.POSITIVE_INFINITY
     : signedInAt + policy.sessionLifetimeHours * HOUR;
 
-/** Seconds for which a refresh token may be unused. */
+/** Maximum seconds without use of a refresh token. */
 export const idleSeconds = (policy: OrganizationPolicy | undefined): number =>
   policy?.sessionIdleMinutes == null ? Number.POSITIVE_INFINITY : policy.sessionIdleMinutes * MINUTE;
 

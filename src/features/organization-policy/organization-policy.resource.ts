@@ -1,4 +1,4 @@
-/** The fields of an organization's policy. What is absent is as the service has it. */
+/** The fields of an organization's policy. Absent fields have the service's values. */
 import { z } from 'zod';
 import { ORGANIZATION_MFA } from './organization-policy.policy.ts';
 

@@ -15,7 +15,7 @@ export async function updateOrganizationPolicy(trx: Executor, orgId: string, pol
     .update({ policy: policy === null ? null : JSON.stringify(policy) });
 }
 
-/** Organizations whose sessions may last longer than those of the service, which was made stricter afterwards. */
+/** Organizations whose sessions can last longer than the service's, because the service's setting was later made stricter. */
 export async function listWithoutEffect(
   executor: Executor,
   { sessionIdleMinutes, sessionLifetimeDays }: { readonly sessionIdleMinutes: number; readonly sessionLifetimeDays: number },

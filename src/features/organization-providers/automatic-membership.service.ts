@@ -1,4 +1,6 @@
-/** A sign-in by an organization's provider makes the user a member, where the organization wants that and nobody else could have prepared the account. */
+/**
+ * A sign-in by an organization's provider makes the user a member, if the organization wants that and nobody else could have prepared the account.
+ */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { domainOfAddress } from '../../platform/dns/domain-name.ts';
@@ -27,13 +29,13 @@ interface Newcomer {
   /** That the provider has verified. */
   readonly email: string | undefined;
   readonly user: Pick<User, 'id' | 'login'>;
-  /** The sign-in has made the account. One that existed before stays its user's own. */
+  /** Was the account created by this sign-in? Accounts that existed before remain the user's own. */
   readonly isNew: boolean;
 }
 
 /**
- * In the transaction of the sign-in. Members of other organizations do not join by themselves: those administrators may know a way to sign in as
- * them, and must not come along.
+ * Call in the transaction of the sign-in. Members of other organizations do not join automatically: administrators there may have a way to sign in as
+ * them.
  */
 export async function joinOrganization(
   trx: Executor,

@@ -1,6 +1,6 @@
 /**
- * Home-realm discovery: the providers that the domain of a user name leads to, and the provider that a domain requires: every other way to sign
- * in leads there, or is refused (docs/decisions/0081).
+ * Home-realm discovery: the providers of a user name's domain, and the provider that a domain requires. All other ways to sign in redirect there or
+ * are refused (docs/decisions/0081).
  */
 
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -14,13 +14,13 @@ import type { User } from '../users/users.resource.ts';
 import { type DomainProvider, findDomainProviders, findRequiredProvider, type RequiredProvider } from './home-realm.store.ts';
 
 /**
- * Active ones; the required one is the first. Nobody is looked up. Where no organization has a provider, nothing is read.
+ * Active ones, the required one first. No user is looked up. If no organization has a provider, nothing is read.
  * @param domain in ASCII; undefined: the user name has none
  */
 export const providersOfDomain = async (services: Services, domain: string | undefined): Promise<readonly DomainProvider[]> =>
   (await hasOrganizationProviders(services)) ? findDomainProviders(services.database.pool, domain) : [];
 
-/** The user has proved who they are, but must do so at this provider. */
+/** The user has authenticated, but must do so with this provider. */
 export class ProviderRequired extends SignInDenied {
   constructor(readonly provider: RequiredProvider) {
     super();

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
 import { administersOrganization } from '../administrators/roles.store.ts';
 
-/** A provider that addresses of a domain lead to. */
+/** A provider for addresses of a domain. */
 export interface DomainProvider {
   readonly id: string;
   readonly name: string;
@@ -26,11 +26,11 @@ export async function findDomainProviders(pool: Pick<pg.Pool, 'query'>, domain: 
 const domainOf = (address: string): string => `lower(substring(${address} from '@([^@]+)$'))`;
 
 /**
- * The provider that the user must sign in by, as SQL: the active one that the domain of their user name or e-mail address requires. Left out are those
- * who could then not sign in at all (docs/decisions/0081): administrators of the service, and, as long as they have no account at the provider that is
- * linked to theirs, administrators of organizations and members of other organizations who are not members of the one that requires it.
+ * The provider that the user must sign in with, as SQL: the active one that the domain of their user name or e-mail address requires. Excluded are
+ * users who could then not sign in at all (docs/decisions/0081): administrators of the service and, without a linked account at the provider,
+ * administrators of organizations and members of other organizations who are not members of the one that requires it.
  * @param user has the columns id, login and email
- * @param wanted of the provider `i` and the domain `d`
+ * @param wanted conditions of the provider `i` and the domain `d`
  */
 const requiredOf = (user: string, wanted: string): string => `(SELECT ${wanted} FROM organization_provider_domains d
     JOIN identity_providers i ON i.id = d.idp_id AND i.status = 'ACTIVE'
@@ -53,7 +53,7 @@ export interface RequiredProvider {
   readonly domain: string;
 }
 
-/** @param email as if it were the user's @returns the provider that the user must sign in by; undefined: any way will do */
+/** @param email used instead of the user's @returns the provider that the user must sign in with; undefined: none is required */
 export async function findRequiredProvider(executor: Executor, userId: string, email?: string): Promise<RequiredProvider | undefined> {
   const required = requiredOf('named', "json_build_object('id', i.id, 'name', i.name, 'domain', d.domain)");
   const { rows } = await executor.raw<{ rows: { required: RequiredProvider | null }[] }>(

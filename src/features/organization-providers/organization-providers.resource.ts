@@ -4,7 +4,7 @@ import { organizationDomain } from '../../platform/dns/domain-name.ts';
 import { text } from '../../platform/validation/text.ts';
 import { MOST_DOMAINS } from '../organization-domains/organization-domains.resource.ts';
 
-/** OFFERED: a way to sign in beside the others. REQUIRED: the only one for users of the domains. */
+/** OFFERED: an additional way to sign in. REQUIRED: the only one for users of the domains. */
 export const PROVIDER_MODES = ['OFFERED', 'REQUIRED'] as const;
 
 export const organizationProviderBody = z.strictObject({

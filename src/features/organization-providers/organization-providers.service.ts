@@ -99,7 +99,7 @@ export async function removeProviderOf(services: Services, orgId: string, idpId:
   });
 }
 
-/** Notifies all processes: the owner of a provider decides who sees it. */
+/** Notifies all processes: the owner of a provider determines who can use it. */
 async function changing<T>({ database, notifications }: Services, idpId: string, change: (trx: Executor) => Promise<T>): Promise<T> {
   const news = { kind: 'identity-provider', id: idpId } as const;
   const done = await database.transaction(async (trx) => {

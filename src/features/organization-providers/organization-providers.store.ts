@@ -60,7 +60,7 @@ export type ProviderMismatch =
   | { readonly field: 'defaultDepId' }
   | { readonly field: 'domains'; readonly domain: string; readonly why: 'unverified' | 'required elsewhere' };
 
-/** @returns what does not fit and kept it out; the transaction is then good for nothing more */
+/** @returns the conflict that prevented it; the transaction can then only be rolled back */
 export async function putOrganizationProvider(
   trx: Executor,
   { orgId, idpId, domains, mode, autoJoin, defaultDepId, created, lastUpdated }: Omit<OrganizationProvider, 'name' | 'status'>,
@@ -76,7 +76,7 @@ export async function putOrganizationProvider(
     if (violatedConstraint(error) === 'organization_providers_department') return { field: 'defaultDepId' };
     throw error;
   }
-  // The lock keeps the domains verified, and there, until the commit.
+  // The lock keeps the verified domains until the commit.
   const verified = await trx('organization_domains')
     .where({ org_id: orgId })
     .whereIn('domain', [...domains])
@@ -108,7 +108,7 @@ export async function isOrganizationProvider(executor: Executor, idpId: string):
   return (await executor('identity_providers').where({ id: idpId, of_organization: true }).first('id')) !== undefined;
 }
 
-/** Is the provider for a domain, or connected with an organization beside this one? */
+/** Is the provider used for a domain, or by another organization? */
 export async function isUsedBeyond(executor: Executor, idpId: string, orgId: string): Promise<boolean> {
   const elsewhere = await executor('organization_providers').where({ idp_id: idpId }).whereNot({ org_id: orgId }).first('idp_id');
   return (

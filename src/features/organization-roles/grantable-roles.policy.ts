@@ -1,4 +1,4 @@
-/** Decides which roles of an organization a caller may grant and revoke. */
+/** Decides which roles of an organization a caller can grant and revoke. */
 import {
   isWithin,
   mayChangeOwners,

@@ -38,10 +38,11 @@ export async function getMemberRoles(
 }
 
 /**
- * Gives a member these roles and no others. Members who get more rights lose links and sessions that others may hold; those who become owners lose every way
- * to sign in, and choose another password.
- * @param names as the organization calls them
- * @throws {ApiError} not found; validation: there is no such role; forbidden: a role that allows more than the caller may do; wrong state: the last owner
+ * Gives a member exactly these roles. Members who get more rights lose links and sessions that others may have; new owners lose every way to sign in,
+ * and choose a new password.
+ * @param names roles of the organization
+ * @throws {ApiError} not found; validation: there is no such role; forbidden: a role that allows more than the caller can do; wrong state: the last
+ * owner
  */
 export async function setMemberRoles(
   services: Services,
@@ -90,8 +91,8 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
 }
 
 /**
- * Takes what a member's roles allow, before the membership ends, and with it ownership and the organization's own roles. Needs the lock of the organization.
- * @throws {ApiError} forbidden: they have a role that allows more than the caller may do; wrong state: the last owner
+ * Removes a member's roles before the membership ends, including ownership and custom roles. Needs the lock of the organization.
+ * @throws {ApiError} forbidden: a role that allows more than the caller can do; wrong state: the last owner
  */
 export async function revokeMemberRoles(trx: Executor, orgId: string, user: User, request: RequestContext): Promise<void> {
   const held = (await findMemberRoles(trx, orgId, user.id)) ?? [];
@@ -105,7 +106,7 @@ type GrantedRole = Pick<OrganizationRole, 'name' | 'permissions'>;
 interface RoleChange {
   readonly orgId: string;
   readonly userId: string;
-  /** Those that are given or taken. */
+  /** The granted or revoked roles. */
   readonly roles: readonly GrantedRole[];
   readonly losesOwner: boolean;
 }

@@ -27,7 +27,7 @@ import {
 
 /** Limit per organization. */
 const MOST_ORGANIZATION_ROLES = 100;
-/** Each of them loses links and sessions in the transaction that gives the role more permissions. */
+/** Each of them loses links and sessions in the transaction that extends the role. */
 const MOST_HOLDERS_TO_WIDEN = 1000;
 
 export const organizationRoleFields = z.strictObject({
@@ -95,7 +95,7 @@ export function createOrganizationRole(
 }
 
 /**
- * Members who have the role keep it. When it gets more permissions, they lose links and sessions that others may hold, as when a role is given.
+ * Members keep the role. If it gets more permissions, they lose links and sessions that others may have, as when a role is granted.
  * @throws {ApiError} not found, forbidden; conflict of the name; wrong state: it gets more permissions, and too many members have it
  */
 export async function updateOrganizationRole(
@@ -142,7 +142,7 @@ export async function deleteOrganizationRole(services: Services, orgId: string, 
   });
 }
 
-/** @throws {ApiError} forbidden: a role allows more than the caller may do in the organization */
+/** @throws {ApiError} forbidden: a role allows more than the caller can do in the organization */
 export function refuseBeyondOwn(
   changed: readonly { readonly name: string; readonly permissions: readonly OrganizationPermission[] }[],
   orgId: string,

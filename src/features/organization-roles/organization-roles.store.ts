@@ -8,13 +8,13 @@ import type { OrganizationRole } from './organization-roles.resource.ts';
 
 const ROLE: Columns<OrganizationRole> = columns('id', 'name', 'description', 'permissions', 'created', 'lastUpdated');
 
-/** @returns false when the organization has a role of this name */
+/** @returns false if the organization already has a role of this name */
 export async function insertOrganizationRole(trx: Executor, orgId: string, role: OrganizationRole): Promise<boolean> {
   const row = { org_id: orgId, ...toRow<OrganizationRole>(ROLE, role) };
   return (await trx('organization_roles').insert(row).onConflict(['org_id', 'name']).ignore().returning('id')).length === 1;
 }
 
-/** @returns false when another role of the organization has this name; the transaction is then good for nothing more */
+/** @returns false if another role of the organization has this name; the transaction can then only be rolled back */
 export const updateOrganizationRoleRow = (trx: Executor, role: OrganizationRole): Promise<boolean> =>
   unlessRefused(trx('organization_roles').where({ id: role.id }).update(toRow<OrganizationRole>(ROLE, role)));
 
@@ -60,7 +60,7 @@ export async function findMemberRoles(executor: Executor, orgId: string, userId:
   return rows[0]?.roles;
 }
 
-/** Replaces the roles that the organization has defined, and says whether the member owns it. Needs the lock of the organization. */
+/** Replaces a member's custom roles and ownership. Needs the lock of the organization. */
 export async function replaceMemberRoles(
   trx: Executor,
   { orgId, userId }: { readonly orgId: string; readonly userId: string },

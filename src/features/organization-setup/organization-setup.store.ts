@@ -1,4 +1,4 @@
-/** Links to set up an organization's sign-in: one at a time for each, known by digests alone. The only SQL on that table. */
+/** Links to set up an organization's sign-in: at most one per organization, found by digests. The only SQL on that table. */
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -8,7 +8,7 @@ export interface SetupRow {
   readonly orgId: string;
   /** SHA-256 of the token in the link. */
   readonly tokenHash: string;
-  /** SHA-256 of what the browser keeps that has begun; null: none has. */
+  /** SHA-256 of the browser's secret; null: not started. */
   readonly browserHash: string | null;
   /** ID of the identity provider, chosen in advance because the redirect URI contains it. */
   readonly idpId: string;
@@ -32,21 +32,21 @@ export async function replaceSetup(trx: Executor, row: SetupRow): Promise<void> 
 export const findSetup = (executor: Executor, by: Partial<Pick<SetupRow, 'orgId' | 'tokenHash' | 'browserHash'>>, now: Date) =>
   executor('organization_setups').where(toRow<SetupRow>(ROW, by)).where('expires_at', '>', now).first<SetupRow | undefined>(ROW);
 
-/** Binds the link to a browser. @returns false when it is another one's, or gone */
+/** Binds the link to a browser. @returns false if another browser has it, or it no longer exists */
 export async function bindSetup(trx: Executor, tokenHash: string, browserHash: string, now: Date): Promise<boolean> {
   const free = trx('organization_setups').where({ token_hash: tokenHash, browser_hash: null }).where('expires_at', '>', now);
   return (await free.update({ browser_hash: browserHash })) === 1;
 }
 
-/** @returns false when the link is gone */
+/** @returns false if the link no longer exists */
 export const noteDomain = async (trx: Executor, browserHash: string, domain: string | null): Promise<boolean> =>
   (await trx('organization_setups').where({ browser_hash: browserHash }).update({ domain })) === 1;
 
-/** Uses the link up, if it is still for this domain. @returns false when it was used before, was revoked, or has expired */
+/** Uses the link, if it is still for this domain. @returns false if it was used before, was revoked, or has expired */
 export const consumeSetup = async (trx: Executor, browserHash: string, domain: string, now: Date): Promise<boolean> =>
   (await trx('organization_setups').where({ browser_hash: browserHash, domain }).where('expires_at', '>', now).delete()) === 1;
 
-/** @returns false when there is none */
+/** @returns false if there is none */
 export const deleteSetup = async (trx: Executor, orgId: string): Promise<boolean> =>
   (await trx('organization_setups').where({ org_id: orgId }).delete()) === 1;
 
@@ -56,7 +56,7 @@ export async function deleteExpiredSetups(executor: Executor, now: Date, limit: 
   return executor('organization_setups').whereIn('org_id', expired).delete();
 }
 
-/** Organizations with a provider for no domain, and without a link: a set-up that was given up left it. */
+/** Organizations with a provider for no domain, and without a link, after an abandoned set-up. */
 export const listGivenUp = (executor: Executor, now: Date, most: number): Promise<string[]> =>
   executor('organization_providers AS o')
     .join('organizations AS g', 'g.id', 'o.org_id')
@@ -66,7 +66,7 @@ export const listGivenUp = (executor: Executor, now: Date, most: number): Promis
     .limit(most)
     .pluck('g.name');
 
-/** Organizations whose link has not been used up a day after a browser began with it. */
+/** Organizations whose link was not used a day after a browser started with it. */
 export const listUnfinished = (executor: Executor, now: Date, most: number): Promise<string[]> =>
   executor('organization_setups AS s')
     .join('organizations AS g', 'g.id', 's.org_id')

@@ -41,10 +41,10 @@ export interface PendingSetup {
   readonly provider: IdentityProvider | undefined;
 }
 
-/** The link acts for the service: who its reader is, nobody knows. */
+/** The service is the actor, because the link's reader is unknown. */
 const acting = (request: RequestContext): RequestContext => ({ ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
 
-/** A link that its maker could make now: who loses the role must not keep a way to set up customers' sign-ins. */
+/** A link whose creator could still create it: without the role they must not keep a way to set up customers' sign-ins. */
 async function findUsable(executor: Executor, by: Parameters<typeof findSetup>[1]): Promise<SetupRow | undefined> {
   const row = await findSetup(executor, by, present());
   if (row === undefined || row.createdBy === SYSTEM.actor.id) return row;
@@ -59,7 +59,7 @@ export async function readSetup({ database: { knex } }: Services, token: string)
   return row === undefined || row.browserHash !== null ? undefined : (await findOrganization(knex, row.orgId))?.name;
 }
 
-/** @returns what the browser shall keep; undefined: the link is of no use, or another browser has begun */
+/** @returns the secret for the browser; undefined: the link cannot be used, or another browser has started */
 export async function beginSetup({ database }: Services, token: string, request: RequestContext): Promise<string | undefined> {
   const secret = randomToken();
   return database.transaction(async (trx) => {
@@ -77,7 +77,7 @@ export async function beginSetup({ database }: Services, token: string, request:
   });
 }
 
-/** @param secret that the browser keeps @returns undefined when the link is used up, revoked or expired */
+/** @param secret of the browser @returns undefined if the link is used, revoked or expired */
 export async function findPendingSetup({ database: { knex } }: Services, secret: string): Promise<PendingSetup | undefined> {
   const row = await findUsable(knex, { browserHash: digest(secret) });
   const organization = row && (await findOrganization(knex, row.orgId));
@@ -86,7 +86,7 @@ export async function findPendingSetup({ database: { knex } }: Services, secret:
   return { row, organization, domain, provider: await findIdentityProvider(knex, row.idpId) };
 }
 
-/** @param domain in ASCII; null: another one shall be typed @throws {ApiError} as addDomain, except for one that the organization has already */
+/** @param domain in ASCII; null: ask for another one @throws {ApiError} as addDomain, except for one that the organization already has */
 export async function chooseDomain(
   services: Services,
   { row: { orgId, browserHash } }: PendingSetup,
@@ -147,8 +147,8 @@ export async function writeProvider(
 export type Tried = 'works' | 'gone' | 'no-email' | { readonly foreign: string };
 
 /**
- * Ends the set-up where the sign-in has worked: from now on the domain leads to the provider.
- * @param email that the provider has verified
+ * Completes the set-up after a successful sign-in: the domain now uses the provider.
+ * @param email verified by the provider
  * @throws {ApiError} another provider is required for the domain
  */
 export async function finishSetup(

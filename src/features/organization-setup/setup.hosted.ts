@@ -1,6 +1,6 @@
 /**
- * The pages behind a set-up link, for a customer's administrator who has no account here: `/setup/…` asks to begin, then `/setup` shows the step that is next, in the
- * browser that has begun. Looking changes nothing, for scanners of mail follow every link.
+ * The pages of a set-up link, for a customer's administrator without an account here: `/setup/…` asks for confirmation, then `/setup` shows the next
+ * step in the browser that has started. Opening a page changes nothing, because mail scanners follow every link.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -55,7 +55,7 @@ export async function setupLink(deps: SignInDeps, ctx: RouterContext): Promise<v
     hidden: deps.formTokens.field(ctx),
   };
   await deps.pages.render(ctx, 'setup', { ...locals, problem: undefined });
-  // The address holds the token, which then appears in no Referer; forms keep their Origin, other than by `no-referrer`.
+  // The URL contains the token, which must not be in any Referer; forms keep their Origin, unlike with `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 
@@ -118,7 +118,7 @@ async function carryOut(
   }
 }
 
-/** Out to the company's provider, by a page of our own, since the form may lead nowhere else (CSP `form-action`). */
+/** Redirects to the company's provider by a page of ours, because the form may not lead elsewhere (CSP `form-action`). */
 async function goOut(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup): Promise<void> {
   const { provider } = setup;
   if (provider === undefined) throw new InvalidLink();
@@ -210,7 +210,7 @@ async function show(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, { p
 }
 
 function keep({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void {
-  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: SETUP_PAGE, overwrite: true } as const;
   ctx.cookies.set(prefixed(COOKIE, secure, SETUP_PAGE), value, { ...attributes, maxAge: seconds * 1000 });

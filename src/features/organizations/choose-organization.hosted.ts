@@ -1,6 +1,6 @@
 /**
- * The page on which a user chooses the organization that they sign in for, and the page that says that they do not belong to the one that is named.
- * Whether a page is needed was decided before; the choice is checked there again.
+ * The page for choosing the organization to sign in for, and the page for users who are not members of the requested one. Whether a page is needed
+ * was decided before; the choice is validated again there.
  */
 import type Koa from 'koa';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';

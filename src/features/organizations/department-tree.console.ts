@@ -10,21 +10,21 @@ interface Node {
 export interface Branch {
   readonly id: string;
   readonly name: string;
-  /** Those directly below; none where the page has no room for another level. */
+  /** The subdepartments; empty if the page has no room for another level. */
   readonly children: readonly Branch[];
   /** The number of all departments below, however deep. */
   readonly below: number;
-  /** Members of this department, without those below it. */
+  /** Members of this department, without subdepartments. */
   readonly members: number;
 }
 
-/** Deeper, lines would be indented off a phone; the rest is on the page of the department where it ends. */
+/** Maximum levels, because of the width of a phone; the rest is on the department's page. */
 const LEVELS = 5;
 
 /**
- * @param departments all of an organization, every one before those below it
- * @param parentId the department below which the tree begins; null: the whole organization
- * @param members how many each has
+ * @param departments all of an organization, parents first
+ * @param parentId root of the tree; null: the whole organization
+ * @param members number of members of each
  */
 export function branchesBelow(
   departments: readonly Node[],
@@ -38,7 +38,7 @@ export function branchesBelow(
     else siblings.push(department);
   }
   const below = new Map<string | null, number>();
-  // From the end, each has counted all of its own before it is counted itself.
+  // From the end, so that subdepartments are complete before their parent.
   for (const { id, parentId: above } of departments.toReversed()) below.set(above, (below.get(above) ?? 0) + (below.get(id) ?? 0) + 1);
 
   const branches = (above: string | null, levels: number): readonly Branch[] =>

@@ -17,7 +17,7 @@ import { mayChangeOrganization, organizationCrumbs, organizationPath, organizati
 import type { Department } from './organizations.resource.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 
-/** More of the way to a department would fill the page. */
+/** Maximum levels of the breadcrumbs. */
 const NEAREST = 4;
 
 const homeOf = (orgId: string, depId: string): string => `${organizationPath(orgId)}/departments/${encodeURIComponent(depId)}`;

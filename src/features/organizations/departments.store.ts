@@ -1,4 +1,4 @@
-/** Departments of organizations. The only SQL on that table. Every change of them is made under the lock of their organization. */
+/** Departments of organizations. The only SQL on that table. Every change needs the lock of their organization. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
@@ -32,7 +32,7 @@ const SELF_AND_ABOVE = `WITH RECURSIVE line AS (
     SELECT d.id, d.parent_id FROM departments d JOIN line ON d.org_id = :orgId AND d.id = line.parent_id
   ) SELECT 1 FROM line WHERE id = :above`;
 
-/** Is one department another one itself, or anywhere below it? */
+/** Is one department the other one, or anywhere below it? */
 export async function isWithinDepartment(executor: Executor, orgId: string, id: string, above: string): Promise<boolean> {
   const { rows } = await executor.raw<{ rows: unknown[] }>(SELF_AND_ABOVE, { orgId, id, above });
   return rows.length > 0;
@@ -46,7 +46,7 @@ export async function updateDepartmentRow(
   await trx('departments').where({ id }).update(toRow<DepartmentRecord>(RECORD, changes));
 }
 
-/** @returns what it still has and what kept it; undefined when it is deleted */
+/** @returns the contents that prevented the deletion; undefined: deleted */
 export async function deleteDepartmentRow(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
   try {
     await trx('departments').where({ id }).delete();

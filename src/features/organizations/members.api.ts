@@ -1,4 +1,4 @@
-/** `account/org/{orgId}/member`: who belongs to an organization, and to which of its departments. */
+/** `account/org/{orgId}/member`: members of an organization, and their departments. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing, parameterized } from '../../api/endpoint.ts';

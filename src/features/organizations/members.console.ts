@@ -1,4 +1,4 @@
-/** The members of an organization: who they are, in which department; adding, moving, removing. Accounts themselves are not made or changed here. */
+/** The members of an organization and their departments: adding, moving, removing. Accounts are created and changed elsewhere. */
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
@@ -133,7 +133,7 @@ const list: ConsolePage = {
   },
 };
 
-/** More departments are not chosen from a list: the page of each leads to its members. */
+/** Maximum departments in a list; others are reached by their pages. */
 const LISTED = 200;
 
 function departmentsToLookIn(departments: readonly Department[], depId: string): readonly Field[] {

@@ -67,7 +67,7 @@ export async function searchMembers(
   return selectMembersInOrder(services.database.knex, orgId, { q, depId }, { ...window, total });
 }
 
-/** The organizations of a user, as far as the caller may see them, the oldest memberships first. @throws {ApiError} not found */
+/** The organizations of a user that the caller can see, oldest memberships first. @throws {ApiError} not found */
 export async function listUserOrganizations(
   { database: { knex } }: Services,
   idOrLogin: string,
@@ -121,7 +121,7 @@ export async function putMembers(
   return put.filter(({ isNew }) => isNew).map(({ userId }) => userId);
 }
 
-/** @returns `rises`: the user's credentials were revoked, because the membership gives rights that former administrators must not get */
+/** @returns `rises`: the user's credentials were revoked, because the membership gives rights that former administrators must not share */
 async function putWithin(
   trx: Executor,
   organization: Organization,
@@ -136,12 +136,12 @@ async function putWithin(
   if (before !== undefined && before.depId === after.depId) return { rises: false, isNew: false };
   const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
   if (rises) await revokeCredentials(trx, userId, { orgId }, request);
-  // Administrators of organizations do not make an account theirs that its user brought along.
+  // Administrators of organizations cannot take over an account that existed before.
   const isJoined = reachOf(request.roles ?? [], 'write') !== 'everything' && (await isJoinedOnly(trx, userId));
   const missing = before === undefined ? await insertMembership(trx, after, present(), { isJoined }) : await moveMembership(trx, after);
   if (missing === 'userId') throw notFound(userId, 'User');
   if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
-  // Former administrators may hold a link to choose the password.
+  // Former administrators may have a link to choose the password.
   if (before === undefined) await deleteLinksOf(trx, userId);
   if (before === undefined) await recordNewMember(trx, organization, user, after.depId, request);
   else
@@ -188,7 +188,7 @@ export async function removeMember(services: Services, orgId: string, userId: st
       before: described(before),
     });
   });
-  // Tokens that were being issued meanwhile.
+  // Tokens that were issued concurrently.
   await endTokensOfMember(services.database.knex, userId, orgId);
 }
 
@@ -209,7 +209,7 @@ async function personInReach(trx: Executor, userId: string, request: RequestCont
   return user;
 }
 
-/** May the caller make the user a member of an organization? A user whom they just removed may be out of their reach. */
+/** Can the caller add the user to an organization? A user whom they have just removed may be out of their reach. */
 export async function mayAddMember({ database: { knex } }: Services, userId: string, request: RequestContext): Promise<boolean> {
   const reach = reachOf(request.roles ?? [], 'write', 'ALL');
   return reach === 'everything' || (await findOrgIds(knex, userId)).some((orgId) => isWithin(reach, orgId));

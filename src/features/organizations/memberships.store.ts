@@ -22,7 +22,7 @@ import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
 const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_id' };
 
-/** @param o the alias of the organization's row @returns an expression: the number of its members */
+/** @param o alias of the organization's row @returns expression of the number of its members */
 export const memberCountOf = (o: string): string => keptCount(MEMBER_COUNTS, `${o}.id`);
 
 /** @returns of how many organizations, at most `limit` */
@@ -58,8 +58,8 @@ const FIELDS = new Map([
 type Missing = 'orgId' | 'userId' | 'depId';
 
 /**
- * @param isJoined the user brings an account that existed before, which the organization's administrators may not change
- * @returns what does not exist and kept the row out; undefined when it is written
+ * @param isJoined the account existed before, so the organization's administrators cannot change it
+ * @returns the missing object that prevented it; undefined: inserted
  */
 export function insertMembership(
   executor: Executor,
@@ -115,8 +115,8 @@ export async function isAnyMember(executor: Executor, userIds: readonly string[]
 }
 
 /**
- * A member of any of these organizations, by ID or login. The ID goes first. The statement is the same for a user who does
- * not exist and for one out of reach.
+ * A member of any of these organizations, by ID or user name. IDs take precedence. The statement is the same for an unknown user and for one out of
+ * reach.
  */
 export async function findMemberNamed(executor: Executor, idOrLogin: string, orgIds: ReadonlySet<string>): Promise<User | undefined> {
   return selectedUsers(executor, { filters: [], orgIds }, {})
@@ -129,19 +129,19 @@ export async function findMemberNamed(executor: Executor, idOrLogin: string, org
     .first<User | undefined>(USER_COLUMNS);
 }
 
-/** Is the user a member somewhere with an account that existed before, and nowhere else? */
+/** Is the user only a member with an account that existed before? */
 export async function isJoinedOnly(executor: Executor, userId: string): Promise<boolean> {
   const marks: boolean[] = await executor('memberships').where({ user_id: userId }).pluck('is_joined');
   return marks.length > 0 && marks.every((isJoined) => isJoined);
 }
 
-/** The organizations whose administrators may have prepared ways to sign in as the user: those of now and of before. */
+/** Current and former organizations, whose administrators may have prepared ways to sign in as the user. */
 export async function findOrgIdsEver(executor: Executor, userId: string): Promise<string[]> {
   const ofBefore = executor('former_memberships').where({ user_id: userId }).select('org_id');
   return executor('memberships').where({ user_id: userId }).union(ofBefore).pluck('org_id');
 }
 
-/** For a user whose prepared ways have ended. */
+/** For a user whose prepared credentials were revoked. */
 export async function forgetFormerMemberships(executor: Executor, userId: string): Promise<void> {
   await executor('former_memberships').where({ user_id: userId }).delete();
 }
@@ -157,9 +157,9 @@ const MEMBER: Columns<Member> = {
 
 /** Filter of members; all conditions must match. */
 export interface MemberSearch {
-  /** Words: each begins a word of the login, the e-mail address or a name. */
+  /** Words: each is a prefix of a word of the user name, the e-mail address or a name. */
   readonly q?: string | undefined;
-  /** This department only, without those below it. */
+  /** This department only, without subdepartments. */
   readonly depId?: string | undefined;
 }
 
@@ -196,7 +196,7 @@ const ORDERS: Readonly<Record<MemberOrder, string>> = { ...USER_ORDERS, joined: 
 /** A member with all that is known of the user. */
 export type PlacedUser = JoinedUser & Pick<Member, 'depId'>;
 
-/** A page by its number, in any order. @param total how many there are in all, where that is known */
+/** A page by number, in any order. @param total number of all members, if known */
 export const selectMembersInOrder = (
   executor: Executor,
   orgId: string,
@@ -216,9 +216,9 @@ const OWN = `SELECT o.id AS "orgId", o.name, o.policy FROM memberships m JOIN or
 
 /**
  * Organizations of a user for a sign-in, in one statement.
- * @param wanted an ID, or a name; an ID counts first
- * @param first the ID of the one that comes first where none is wanted
- * @returns at most two, or as many as `most` says
+ * @param wanted an ID or a name; IDs take precedence
+ * @param first ID of the one to list first if none is wanted
+ * @returns at most two, or `most`
  */
 export async function listSignInOrganizations(
   executor: Executor,

@@ -14,7 +14,7 @@ export const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: 
 export const organizationPath = (orgId: string): string => `${ORGANIZATIONS_PATH}/${encodeURIComponent(orgId)}`;
 export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '';
 
-/** May this organization, its departments and its members be changed from here? */
+/** Can this organization, its departments and its members be changed by the caller? */
 export const mayChangeOrganization = (
   { request }: ConsoleRequest,
   orgId: string,
@@ -31,7 +31,7 @@ export async function organizationToChange(
   return organization;
 }
 
-/** The way to a page below an organization. */
+/** Breadcrumbs of a page below an organization. */
 export const organizationCrumbs = ({ id, name }: { id: string; name: string }): readonly Crumb[] => [
   ...ORGANIZATIONS,
   { label: verbatim(name), href: organizationPath(id) },
@@ -63,7 +63,7 @@ export const SIGN_IN_TAB = '/access';
 
 interface Tab {
   readonly label: string;
-  /** Absent: the tab leads to the first of its pages that may be seen. */
+  /** Absent: the tab shows its first visible page. */
   readonly path?: string;
   readonly pages: readonly Below[];
 }
@@ -98,11 +98,11 @@ const OVERVIEW: Tab = { label: 'Overview', pages: [{ label: 'Overview', path: ''
 const maySee = ({ request: { roles = [] } }: ConsoleRequest, orgId: string, { need }: Below): boolean =>
   need === 'SERVICE' ? mayCall(roles, 'service', 'read') : isWithin(reachOf(roles, 'read', need), orgId);
 
-/** The pages of a tab that the administrator may see. */
+/** The pages of a tab that the administrator can see. */
 export const visibleBelow = (visit: ConsoleRequest, orgId: string, label: (typeof TABS)[number]['label']): readonly Below[] =>
   TABS.flatMap((tab: Tab) => (tab.label === label ? tab.pages : [])).filter((page) => maySee(visit, orgId, page));
 
-/** The other pages of the tab Members: buttons beside the title of the list, for each is a list of its own. */
+/** The other pages of the tab Members: buttons beside the list's title, because each is a list of its own. */
 export const besideMembers = (visit: ConsoleRequest, orgId: string, path: string): readonly Action[] =>
   visibleBelow(visit, orgId, 'Members')
     .filter((page) => page.path !== path)

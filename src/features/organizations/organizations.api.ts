@@ -1,4 +1,4 @@
-/** `account/org`: organizations, as "Organization endpoints" has them, and their deletion. Departments and members are beside this file. */
+/** `account/org`: organizations, as in "Organization endpoints", and their deletion. Departments and members have their own files. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, parameterized } from '../../api/endpoint.ts';
 import { wholeNumber } from '../../api/fields.ts';

@@ -115,7 +115,7 @@ const create: ConsolePage = {
   },
 };
 
-/** For those who may not see its members. */
+/** For administrators who cannot see its members. */
 const NO_TREE = { levelCount: 0, departments: [] };
 
 const detail: ConsolePage = {

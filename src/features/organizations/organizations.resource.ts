@@ -9,7 +9,7 @@ export interface Department {
   /** null at the top level. */
   readonly parentId: string | null;
   readonly name: string;
-  /** Its id in the source; empty where there is none. */
+  /** Its ID in the source system; empty if none. */
   readonly originId: string;
 }
 

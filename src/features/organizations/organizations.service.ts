@@ -122,7 +122,10 @@ export async function deleteOrganization(services: Services, orgId: string, requ
   });
 }
 
-/** Outside of what the caller may read there is nothing. @param need absent: any permission in it @throws {ApiError} not found; forbidden: in reach for other things alone */
+/**
+ * Organizations outside the caller's permissions do not exist for them. @param need absent: any permission in it @throws {ApiError} not found;
+ * forbidden: they have only other permissions there
+ */
 export function checkReadable(orgId: string, request: RequestContext, need: OrganizationPermission | 'ANY' = 'ANY'): void {
   const roles = request.roles ?? [];
   if (!isWithin(reachOf(roles, 'read', 'ANY'), orgId)) throw notFound(orgId, 'Organization');

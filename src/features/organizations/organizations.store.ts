@@ -13,7 +13,7 @@ export interface Organization {
   readonly id: string;
   /** Unique. */
   readonly name: string;
-  /** Its id in the source; empty where there is none. */
+  /** Its ID in the source system; empty if none. */
   readonly originId: string;
   readonly type: OrganizationType;
   readonly created: Date;
@@ -46,8 +46,8 @@ export async function organizationExists(executor: Executor, id: string): Promis
 }
 
 /**
- * Locks the organization, its departments and members against changes until the transaction ends. Rows that refer to it are not blocked: their
- * writers may hold a user's row, which a change of members waits for.
+ * Locks the organization, its departments and members against changes until the transaction ends. Rows that refer to it are not blocked, because
+ * their writers may hold a user's row, which a change of members waits for.
  */
 export async function lockOrganization(trx: Executor, id: string): Promise<Organization | undefined> {
   return trx('organizations').where({ id }).forNoKeyUpdate().first<Organization | undefined>(ORGANIZATION);
@@ -67,7 +67,7 @@ const ORDERS: Readonly<Record<OrganizationOrder, string>> = {
 /** Which organizations. */
 export interface OrganizationSelection {
   readonly reach: Reach;
-  /** Each word begins a word of the name or of the external ID; or the whole is the ID. */
+  /** Each word is a prefix of a word of the name or of the external ID; or the whole is the ID. */
   readonly words?: string | undefined;
 }
 
@@ -96,7 +96,7 @@ export const updateOrganization = (
 ): Promise<boolean> =>
   unlessRefused(trx('organizations').where({ id }).update(toRow<Organization>(ORGANIZATION, changes)), 'organizations_name_key');
 
-/** @returns what it still has and what kept it; undefined when it is deleted */
+/** @returns the contents that prevented the deletion; undefined: deleted */
 export async function deleteOrganizationRow(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
   try {
     await trx('organizations').where({ id }).delete();

@@ -6,7 +6,7 @@ import type { OrganizationPolicy } from '../organization-policy/organization-pol
 export const ORGANIZATION_SETTING = ['OPTIONAL', 'REQUIRED'] as const;
 export type OrganizationSetting = (typeof ORGANIZATION_SETTING)[number];
 
-/** An organization that a user belongs to. */
+/** An organization of a user. */
 export interface SignInOrganization {
   readonly orgId: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface OrganizationFacts {
   readonly setting: OrganizationSetting;
   /** The request's parameter `organization`: an ID, or a name. */
   readonly wanted: string | undefined;
-  /** The ID that the user chose, now or in this session before. */
+  /** The ID that the user chose, now or earlier in this session. */
   readonly chosen: string | undefined;
   /** For a request with an organization: that one, if the user is a member. Otherwise the chosen one, then the oldest memberships; at most two. */
   readonly found: readonly SignInOrganization[];
@@ -30,7 +30,7 @@ export type OrganizationDecision =
   | { readonly kind: 'choose' }
   | { readonly kind: 'not-a-member' };
 
-/** Must it be read which organizations the user belongs to? */
+/** Must the user's organizations be read? */
 export const needsOrganization = ({ setting, wanted }: Pick<OrganizationFacts, 'setting' | 'wanted'>): boolean =>
   wanted !== undefined || setting === 'REQUIRED';
 
@@ -70,7 +70,7 @@ export function organizationRefusal({ kind }: OrganizationDecision, isSilent: bo
   return { error: 'interaction_required', reason: 'the user must choose an organization, but the request has prompt=none' };
 }
 
-/** The user with the organization that they sign in for. Where a choice is still needed there is none. */
+/** The user with the organization that they sign in for, unless they must still choose. */
 export const signedInFor = <M extends Membership, U extends { readonly memberships: readonly M[] }>(
   user: U | undefined,
   decision: OrganizationDecision,

@@ -1,4 +1,4 @@
-/** The organizations that a user belongs to, and their department in each. */
+/** The organizations of a user, and their department in each. */
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { undoOfAdding } from '../../pages/console/choose-page.ts';
@@ -136,7 +136,7 @@ const remove: ConsolePage = {
     const { user, organization, depId } = await affiliationToChange(visit);
     const isRestorable = await isMemberRestorable(visit, organization.id, user.id);
     await removeMember(visit.services, organization.id, user.id, visit.request);
-    // They may have been in sight by this organization alone.
+    // The caller may have seen the user through this organization only.
     const isInSight = await userSubject(visit).then(
       () => true,
       () => false,

@@ -1,6 +1,6 @@
 /**
- * Carries what the outbox holds to those it is for, behind the requests, in every process: each entry at least once, tried again with growing
- * pauses, in order where it is about an object (features/outbox/outbox.store.ts). What an entry means is its carrier's business.
+ * Delivers the outbox's entries in the background, in every process: each entry at least once, retried with growing pauses, and in order per object
+ * (features/outbox/outbox.store.ts). The carrier of each kind interprets its entries.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../../platform/clock/clock.ts';
@@ -11,17 +11,17 @@ import { auditEvent, recordEvent } from '../audit/audit.service.ts';
 import { type Event, SYSTEM } from '../audit/audit-event.policy.ts';
 import { claimDue, type DueQuery, kindsWaiting, type OutboxEntry, postponeBlocked, postponeEntry, removeEntry } from './outbox.store.ts';
 
-/** Deliveries of one kind under way in one process: those that are not answered hold up no other kind. */
+/** Maximum concurrent deliveries of one kind in one process: unresponsive receivers do not delay other kinds. */
 const MOST_AT_ONCE = 20;
-/** Seconds to the next attempt where the carrier says nothing else; after the last of them it is given up. */
+/** Seconds to the next attempt by default; after the last one, the entry fails for good. */
 export const PAUSES: readonly number[] = [5, 30, 120, 600, 3600];
 
-/** The other side does not want it: no further attempt is made. */
+/** The receiver refuses it permanently: no further attempt. */
 export class Undeliverable extends Error {
   override readonly name = 'Undeliverable';
 }
 
-/** It cannot be delivered now, through no fault of its own: it is tried again after a while, never given up, and this counts as no attempt. */
+/** It cannot be delivered yet, although nothing is wrong with it: it is retried later without a limit, and this does not count as an attempt. */
 export class Postponed extends Error {
   override readonly name = 'Postponed';
   readonly seconds: number;
@@ -38,17 +38,17 @@ type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
 export interface Carrier {
   /**
    * @returns `dropped` if there is no recipient; `{ delivered }` with the audit event of the delivery, of a type without notification e-mails
-   * @throws {Undeliverable} to give up; other errors are retried
+   * @throws {Undeliverable} no retry; other errors are retried
    */
   deliver(payload: unknown): Promise<'delivered' | 'dropped' | { readonly delivered: Event }>;
-  /** Audit event when delivery is given up. */
+  /** Audit event when it fails for good. */
   givenUp(payload: unknown): Pick<Event, 'eventType' | 'displayMessage' | 'targets'>;
   /**
    * @param age seconds since the entry was written
-   * @returns seconds until the next attempt; undefined: give up
+   * @returns seconds until the next attempt; undefined: no further attempt
    */
   pauseAfter?(attempts: number, age: number): number | undefined;
-  /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
+  /** Maximum concurrent deliveries in one process; absent: MOST_AT_ONCE. */
   readonly mostAtOnce?: number;
   /** Seconds that a delivery is left to the process that took it; absent: `timings.outboxClaim`. */
   readonly takenFor?: number;
@@ -60,7 +60,7 @@ export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
   count(kind: string, outcome: Outcome): void;
 }
 
-/** Begins to deliver. @returns a way to end it, after what is under way */
+/** Starts delivering. @returns a handle that stops it after current deliveries */
 export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
   const { database, log, carriers } = parts;
   const kinds = Object.keys(carriers);
@@ -123,7 +123,7 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
 interface Sender {
   /** Begins to deliver what is due. @returns false when it could not be read */
   sendDue(): Promise<boolean>;
-  /** Waits for what is under way. */
+  /** Waits for current deliveries. */
   settled(): Promise<void>;
 }
 
@@ -166,7 +166,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
         count(kind, outcome);
       });
     } catch (error) {
-      // It stays where it is, and is taken again.
+      // The entry remains and is claimed again.
       log.warn({ err: error, kind }, 'could not record the result of a delivery');
     }
   }
@@ -186,7 +186,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
     const look = { kinds: [kind], busy: [...underWay.values()].map(({ orderingKey }) => orderingKey), now: present() };
     leftAny = look.busy.length > 0;
     const due = await claimDue(database.knex, { ...look, until: later(takenFor), limit });
-    // One that came alone, where there was room for more, was all that was due, but for what waits behind it.
+    // A single entry where more were allowed means that nothing else is due, except entries that wait behind it.
     leftAny ||= due.length > 1 || due.length === limit;
     for (const entry of due) {
       const sending = send(entry).finally(() => {
@@ -233,10 +233,10 @@ function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Ca
 
 const later = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
 
-/** The beginning of a text, without half a character at its end, which PostgreSQL would refuse. @param most UTF-16 code units */
+/** The start of a text, without half a surrogate pair at its end, which PostgreSQL would refuse. @param most UTF-16 code units */
 export const shortened = (text: string, most: number): string => Buffer.from(text.slice(0, most)).toString();
 
-/** In one line: undici says what failed in the cause of "fetch failed". */
+/** In one line: undici's "fetch failed" has the reason in its cause. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
   return shortened(cause instanceof Error ? `${message}: ${cause.message}` : message, 500);

@@ -18,17 +18,17 @@ export interface OutboxEntry {
   /** Object of the entry; null: no ordering. */
   readonly objectKey: string | null;
   readonly payload: unknown;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
   readonly created: Date;
 }
 
-/** At a time, for one receiver: one that hangs must not take the place of all others. */
+/** Maximum concurrent deliveries to one receiver: a hanging one must not block all others. */
 const MOST_OF_ONE = 3;
 
-/** Entries of one receiver that a look for what is due goes through at most, however many wait behind another one of their object. */
+/** Maximum entries of one receiver that a query for due entries reads, however many wait behind another one. */
 const MOST_LOOKED_AT = 100;
-/** Milliseconds for which an entry that waits behind another is skipped; it becomes due at once when that one is gone. */
+/** Milliseconds for which an entry that waits behind another is skipped; it becomes due immediately when that one is removed. */
 const PUT_OFF = 5 * 60_000;
 
 export type NewEntry = Pick<OutboxEntry, 'kind' | 'orderingKey' | 'objectKey' | 'payload' | 'created'>;
@@ -43,7 +43,7 @@ export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void>
 /** Entries without a receiver are spread over lanes: each query visits every receiver with pending entries, so there must be few. */
 const LANES = 16;
 
-/** @param name anyone who is not to be held up by others more than need be @returns an ordering key */
+/** @param name a sender that others should delay as little as possible @returns an ordering key */
 export const laneOf = (name: string): string => String(Number.parseInt(hash('sha256', name).slice(0, 8), 16) % LANES);
 
 const RECEIVERS = `WITH RECURSIVE receivers AS (
@@ -53,7 +53,8 @@ const RECEIVERS = `WITH RECURSIVE receivers AS (
       SELECT kind, ordering_key FROM outbox WHERE (kind, ordering_key) > (r.kind, r.ordering_key) ORDER BY kind, ordering_key LIMIT 1
     ) further
   )`;
-// Planned each time (prepared-statements.ts), for the table is empty now and full a second later: a plan made for few rows reads it from end to end for each row.
+// Planned on each run (prepared-statements.ts), because the table may be empty now and full a second later: a plan for few rows would scan it for
+// each row.
 const LOOKED_AT = `SELECT seq, kind, ordering_key, object_key, due FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key AND due <= :now ORDER BY due, seq LIMIT ${MOST_LOOKED_AT}`;
 const IS_BEHIND = `EXISTS (SELECT FROM outbox earlier
   WHERE earlier.kind = o.kind AND earlier.ordering_key = o.ordering_key AND earlier.object_key = o.object_key AND earlier.seq < o.seq)`;
@@ -73,7 +74,7 @@ const CLAIM = `${RECEIVERS}, waiting AS (
     SELECT o.seq FROM outbox o JOIN waiting USING (seq) WHERE o.due <= :now ORDER BY turn, o.due LIMIT :limit FOR UPDATE OF o SKIP LOCKED
   )) RETURNING seq, kind, ordering_key AS "orderingKey", object_key AS "objectKey", payload, attempts, created`;
 
-// So that those of one object, were they a hundred thousand, do not take the place of all others.
+// So that many entries of one object do not block all others.
 const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
     SELECT o.seq FROM receivers r CROSS JOIN LATERAL (${LOOKED_AT}) o WHERE ${IS_ASKED_FOR} AND ${IS_BEHIND}
   )
@@ -87,7 +88,7 @@ const BRING_BACK = `UPDATE outbox SET due = created WHERE seq = ANY (ARRAY(
     SELECT o.seq FROM outbox o WHERE o.seq = ANY (:seqs) AND o.due = :later AND NOT ${IS_BEHIND} FOR UPDATE OF o SKIP LOCKED
   ))`;
 
-/** @returns of the kinds those of which anything is waiting, due or not: a look that costs next to nothing where nothing is */
+/** @returns the kinds with any entries, due or not: a query that costs almost nothing if there are none */
 export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Promise<ReadonlySet<string>> {
   const text = `SELECT kind FROM unnest($1::text[]) AS asked (kind)
     WHERE (SELECT true FROM outbox WHERE outbox.kind = asked.kind ORDER BY ordering_key, seq LIMIT 1)`;
@@ -98,7 +99,7 @@ export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Pro
 /** A look for what is due. */
 export interface DueQuery {
   readonly kinds: readonly string[];
-  /** Receivers who are to be left alone. */
+  /** Receivers to skip. */
   readonly busy?: readonly string[];
   readonly now: Date;
 }
@@ -106,8 +107,8 @@ export interface DueQuery {
 const asked = ({ kinds, busy = [], now }: DueQuery) => ({ now, kinds: [...kinds], busy: [...busy] });
 
 /**
- * Takes what is due, the longest due first, but one of each receiver before a second of any; of many who ask at once each gets other entries.
- * @param until when an entry is due again if the process that took it is not heard of any more
+ * Claims due entries, longest due first, but one of each receiver before a second of any; concurrent callers get different entries.
+ * @param until when an entry is due again if the claiming process does not report a result
  */
 export async function claimDue(
   executor: Executor,
@@ -124,7 +125,7 @@ export async function postponeBlocked(executor: Executor, look: DueQuery): Promi
   if (rows.length > 0) await executor.raw(BRING_BACK, { seqs: rows.map(({ seq }) => seq), later });
 }
 
-// Columns are named throughout, so that this and what follows can be prepared: to plan it takes longer than to carry it out.
+// Named columns, so that the following statements can be prepared: planning takes longer than execution.
 const removal = (also = '') => `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind, ordering_key, object_key, seq), next AS (
     UPDATE outbox SET due = created WHERE seq IN (
       SELECT first.seq FROM gone g CROSS JOIN LATERAL (SELECT o.seq FROM outbox o
@@ -155,8 +156,8 @@ const POSTPONE = `WITH failed AS (UPDATE outbox SET due = :due, last_error = :er
     WHERE o.kind = f.kind AND o.ordering_key = f.ordering_key AND o.object_key = f.object_key AND o.seq > f.seq AND o.due < :due`;
 
 /**
- * Notes a failed attempt and when the next one is due; nothing happens when another one has begun meanwhile.
- * @param outcome.counts is it one of the attempts after which an entry is given up?
+ * Records a failed attempt and the time of the next one, unless another process has claimed the entry meanwhile.
+ * @param outcome.counts does it count as an attempt?
  */
 export async function postponeEntry(
   executor: Executor,
@@ -172,7 +173,7 @@ export interface Receiver {
   readonly orderingKey: string;
 }
 
-/** Lets the pauses of a receiver be over, but for what rests no longer than until `besides`, as what is under way does. */
+/** Ends the pauses of a receiver, except those until `besides` at the latest, which are running deliveries. */
 export async function endPausesOf(executor: Executor, { kind, orderingKey }: Receiver, now: Date, besides: Date): Promise<void> {
   await executor('outbox').where({ kind, ordering_key: orderingKey }).where('due', '>', besides).update({ due: now });
 }

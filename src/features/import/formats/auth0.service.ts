@@ -1,6 +1,6 @@
 /**
- * Users of Auth0: lines of a bulk export, elements of a file for its bulk import, or lines of its export of password hashes. The hashes of the latter can
- * come in a file of their own, and go to the users of the export by their IDs.
+ * Users of Auth0: lines of a bulk export, elements of a file for its bulk import, or lines of its export of password hashes. The hashes can be in a
+ * separate file, and are matched with the users by ID.
  */
 import { z } from 'zod';
 import { validation } from '../../../platform/errors/errors.ts';
@@ -51,7 +51,7 @@ function customHash({ algorithm, hash, salt, password, cost, blockSize, parallel
   }
 }
 
-/** @param unless the encoding where none is named */
+/** @param unless the encoding if none is given */
 function base64Of(
   given: { readonly value: string; readonly encoding?: string | null | undefined } | null | undefined,
   unless: string,
@@ -138,7 +138,7 @@ function leftOf(user: Auth0User, passwords: ReadonlyMap<string, string>): Import
 
 const passwordLine = z.looseObject({ _id: z.union([z.string(), z.looseObject({ $oid: z.string() })]), passwordHash: z.string().max(500) });
 
-/** Reads an export of password hashes: as many are kept as there are users, some 150 bytes each. Lines that are none are passed over. */
+/** Reads an export of password hashes and keeps one per user in memory, about 150 bytes each. Other lines are skipped. */
 export async function passwordsOfAuth0(source: AsyncIterable<Buffer>): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { text } of recordsOf(source)) {
@@ -164,7 +164,7 @@ function recordOf(user: Auth0User, passwords: ReadonlyMap<string, string>): obje
   const own = { login: username ?? email ?? undefined, email, ...(email && { emailVerified: isVerified === true }) };
   const names = { firstName: user.given_name, lastName: user.family_name, nickName: user.nickname };
   return {
-    // An address in place of a name says nothing that the profile does not have.
+    // A name that is an address adds nothing to the profile.
     profile: { ...own, ...names, ...(user.name !== email && { displayName: user.name }), picture, primaryPhone: user.phone_number },
     ...(hash !== undefined && { credentials: { password: { hash } } }),
     status: user.blocked === true ? 'SUSPENDED' : 'ACTIVE',
@@ -200,6 +200,6 @@ function factorsOf({ mfa_factors: factors, multifactor }: Auth0User): object[] {
   return found.map(([, { secret }]) => ({ type: 'TOTP', secret: secret ?? '' }));
 }
 
-/** With the password alone the account would be weaker than before. */
+/** With only the password, the account would be weaker than before. */
 const withoutFactor = (field: string, what: string) =>
   validation([{ field, message: `${what}. Remove the field to import the user without it` }]);

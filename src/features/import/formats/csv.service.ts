@@ -1,4 +1,4 @@
-/** Users in rows (RFC 4180): the columns of the export, and some of their own. Memberships are names, or a JSON list of names. */
+/** Users in rows (RFC 4180): the columns of the export, and some more. Memberships are names, or a JSON list of names. */
 import { CsvError, type Info, parse } from 'csv-parse';
 import { validation } from '../../../platform/errors/errors.ts';
 import { valueOfText } from '../../user-schema/attribute-values.service.ts';

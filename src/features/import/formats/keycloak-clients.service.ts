@@ -82,7 +82,7 @@ function flowsOf(client: KeycloakClient): object {
   };
 }
 
-/** Relative addresses begin at the root URL. */
+/** Relative URLs are resolved against the root URL. */
 const absolute = ({ rootUrl }: KeycloakClient, uri: string): string =>
   uri.startsWith('/') && rootUrl !== '' ? `${rootUrl.replace(/\/$/, '')}${uri}` : uri;
 

@@ -22,7 +22,7 @@ export const roleGroup = (name: string): string => `role:${name}`;
 export const isOwnRole = (name: string): boolean =>
   name === 'offline_access' || name === 'uma_authorization' || name.startsWith('default-roles-');
 
-/** A group with its path, without the slash at its beginning. */
+/** A group with its path, without the leading slash. */
 export interface PlacedGroup extends KeycloakGroup {
   readonly path: string;
 }
@@ -185,7 +185,7 @@ const otpData = z.looseObject({
 });
 const otpSecret = z.looseObject({ value: z.string() });
 
-/** Nothing of it proves anything any more where it is not imported: users would sign in with less than before. */
+/** Credentials that are not imported no longer count: users would sign in with less than before. */
 const WITHOUT = 'Remove this credential from the export to import the user without it';
 
 function factorsOf(credentials: readonly Credential[]): object[] {
@@ -203,7 +203,7 @@ function factorsOf(credentials: readonly Credential[]): object[] {
           { field: FIELD, message: `have an authenticator app other than totp, HmacSHA1, 6 digits, 30 seconds: ${found}. ${WITHOUT}` },
         ]);
       }
-      // The characters of the secret are its bytes, unless it says otherwise.
+      // The secret's characters are its bytes unless an encoding is given.
       const secret = secretEncoding === 'BASE32' ? value : Secret.fromUTF8(value).base32;
       return { type: 'TOTP', secret, ...(userLabel && { name: userLabel }) };
     });

@@ -134,7 +134,7 @@ function* clientsOf({ clients, roles }: z.output<typeof realm>, tree: readonly P
 const applicationRoles = (roles: readonly KeycloakRole[] = []) =>
   roles.map(({ name, description = '' }) => ({ name, description: shown(description) }));
 
-/** A group's roles are those of the groups in it, too. */
+/** A group's roles also apply to its subgroups. */
 const groupsOf = ({ clientId }: KeycloakClient, tree: readonly PlacedGroup[]) =>
   tree.flatMap(({ path }) => {
     const roles = groupsAbove(path, tree).flatMap(({ clientRoles }) => clientRoles[clientId] ?? []);

@@ -1,6 +1,6 @@
 /**
  * Imports lists of Okta's API: users (`GET /api/v1/users`), groups (`/groups`) and applications (`/apps`), as JSON arrays or one object per line.
- * They contain no passwords; hashes may be added in `credentials.password.hash`, where Okta accepts them.
+ * They contain no passwords; hashes can be added in `credentials.password.hash`, where Okta accepts them.
  */
 import { z } from 'zod';
 import { validation } from '../../../platform/errors/errors.ts';
@@ -78,7 +78,7 @@ function leftOf({ credentials }: Resource) {
 /** Types of credential provider whose passwords Okta verifies itself. */
 const OWN_PROVIDERS: ReadonlySet<string> = new Set(['OKTA', 'IMPORT']);
 
-/** Where Okta's status is not ours. Who is locked out here is so for an hour at most; who recovers a password has one. */
+/** Okta's statuses that differ from ours. A lock lasts at most an hour here; a user in recovery has a password. */
 const STATUSES: Readonly<Record<string, string>> = { LOCKED_OUT: 'ACTIVE', RECOVERY: 'ACTIVE' };
 
 function userItem({ status = 'ACTIVE', profile: given, credentials, groups }: Resource, place: ImportPlace): ImportItem {

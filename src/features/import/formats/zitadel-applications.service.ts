@@ -90,7 +90,7 @@ const GRANTS: Readonly<Record<string, string>> = {
 
 const known = (names: readonly string[], table: Readonly<Record<string, string>>): string[] => names.flatMap((name) => table[name] ?? []);
 
-/** A private key of the application is not in the data: what proves itself by one gets a secret. */
+/** The data does not contain the application's private key, so a client that authenticated by one gets a secret. */
 export function applicationValue({ appId, app }: z.output<typeof zitadelApp>, roles: readonly ZitadelRole[]): object {
   const isApi = app.redirectUris.length === 0;
   const method = METHODS[app.authMethodType] ?? 'client_secret_basic';

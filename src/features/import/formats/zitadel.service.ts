@@ -40,7 +40,7 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
     const entry = `orgs[${at}]`;
     yield { kind: 'organization', place: { entry: `${entry} ${one.org.name}` }, value: { name: one.org.name, originId: one.orgId } };
   }
-  // A project may be granted to users of other organizations.
+  // A project can be granted to users of other organizations.
   const applications = new Map<string, string[]>();
   for (const [at, one] of found.orgs.entries()) yield* applicationsOf(one, `orgs[${at}]`, applications);
   const providers = new Map(found.orgs.flatMap(({ oidcIdps }) => oidcIdps.map(({ idpId, idp }) => [idpId, idp.name] as const)));
