@@ -55,7 +55,8 @@ const fill = ({ members, departments, organizations }: typeof size): string => `
     FROM generate_series(0, ${members - 1}) n ORDER BY n;
   INSERT INTO memberships (org_id, user_id, dep_id, created)
     SELECT 'org_0', 'usr_' || n, CASE WHEN n % 10 > 0 THEN 'dep_' || n % ${departments} END, now() FROM generate_series(0, ${members - 1}) n;
-  INSERT INTO member_counts (org_id, n, folded) VALUES ('org_0', ${members}, true);`;
+  INSERT INTO member_counts (org_id, n, folded) VALUES ('org_0', ${members}, true);
+  INSERT INTO member_totals (org_id, seq, n) SELECT id, seq, CASE id WHEN 'org_0' THEN ${members} ELSE 0 END FROM organizations;`;
 
 /** Of attributes that the operator has added. */
 const ATTRIBUTES = {
@@ -120,6 +121,7 @@ async function measureConsole({ base }: GatehouseProcess): Promise<Row[]> {
   return [
     await look('console, organizations by name', ''),
     await look('console, organizations by members', 'sort=-members'),
+    await look('console, by members, a page in the middle', `sort=-members&page=${Math.ceil(size.organizations / 50)}`),
     await look('console, search for one organization', `q=small+${Math.ceil(size.organizations / 2)}`),
     await look('console, search that all but one match', 'q=small'),
     await look('console, search that none matches', 'q=nowhere'),

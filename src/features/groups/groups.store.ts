@@ -3,7 +3,7 @@ import { type Columns, columns, toRow } from '../../platform/database/columns.ts
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused, violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
-import { foldCounts, type KeptCounts, keptCount } from '../../platform/database/kept-counts.ts';
+import { foldCounts, type KeptCounts, keptCount, readCountedPage } from '../../platform/database/kept-counts.ts';
 import {
   type NumberedPage,
   type NumberedWindow,
@@ -33,7 +33,7 @@ export const GROUP_ATTRIBUTES: AttributeColumns = {
   type: { sql: `'OKTA_GROUP'`, type: 'text' },
 };
 
-const GROUP_COUNTS: KeptCounts = { table: 'group_counts', owner: 'group_id' };
+const GROUP_COUNTS: KeptCounts = { table: 'group_counts', owner: 'group_id', totals: 'group_totals' };
 
 /** @returns of how many groups, at most `limit` */
 export const foldGroupCounts = (executor: Executor, limit: number): Promise<number> => foldCounts(executor, GROUP_COUNTS, limit);
@@ -114,7 +114,13 @@ export const selectGroupsInOrder = (
   selection: GroupSelection,
   window: NumberedWindow,
 ): Promise<NumberedPage<CountedGroup>> =>
-  readNumberedPage(selected(executor, selection), { ...GROUP, members: executor.raw(ORDERS.members) }, window, ORDERS);
+  readCountedPage(executor, GROUP_COUNTS, {
+    query: selected(executor, selection),
+    isWhole: selection.words === undefined && selection.filters.length === 0,
+    columns: GROUP,
+    window,
+    orders: ORDERS,
+  });
 
 /** @returns `missing` if the group or the user was deleted meanwhile; the transaction can then only be rolled back */
 export async function insertGroupMember(

@@ -20,7 +20,7 @@ import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
 import { applyUserWords, selectedUsers, USER_AMONG_OTHERS, USER_COLUMNS } from '../users/users.store.ts';
 import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
-const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_id' };
+export const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_id', totals: 'member_totals' };
 
 /** @param o alias of the organization's row @returns expression of the number of its members */
 export const memberCountOf = (o: string): string => keptCount(MEMBER_COUNTS, `${o}.id`);

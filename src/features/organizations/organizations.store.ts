@@ -3,10 +3,11 @@
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused, violatedConstraint } from '../../platform/database/database-failures.ts';
+import { readCountedPage } from '../../platform/database/kept-counts.ts';
 import { type NumberedPage, type NumberedWindow, readNumberedPage } from '../../platform/database/paging.ts';
 import { applyWords, inAlphabet } from '../../platform/database/words.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
-import { memberCountOf } from './memberships.store.ts';
+import { MEMBER_COUNTS, memberCountOf } from './memberships.store.ts';
 import type { OrganizationOrder, OrganizationType } from './organizations.resource.ts';
 
 export interface Organization {
@@ -86,7 +87,13 @@ export const selectCountedOrganizations = (
   selection: OrganizationSelection,
   window: NumberedWindow,
 ): Promise<NumberedPage<CountedOrganization>> =>
-  readNumberedPage(selected(executor, selection), { ...ORGANIZATION, members: executor.raw(ORDERS.members) }, window, ORDERS);
+  readCountedPage(executor, MEMBER_COUNTS, {
+    query: selected(executor, selection),
+    isWhole: selection.reach === 'everything' && selection.words === undefined,
+    columns: ORGANIZATION,
+    window,
+    orders: ORDERS,
+  });
 
 /** @returns false when another organization has the name */
 export const updateOrganization = (

@@ -1,20 +1,27 @@
-/** Counts that triggers maintain: they write a row for each change (migrations 063, 075), and the sum of the rows is the number. */
+/**
+ * Counts that triggers maintain: they write a row for each change (migrations 063, 075), and the sum of the rows is the number. The sum of the merged rows is also in
+ * a table of totals (migration 094), whose index has the order of the numbers.
+ */
+import type { Knex } from 'knex';
 import type { Executor } from './database.ts';
+import { type NumberedPage, type NumberedWindow, readNumberedPage, totalOf } from './paging.ts';
 
 /** A table of differences `n`, and the column with their owner. */
 export interface KeptCounts {
   readonly table: string;
   readonly owner: string;
+  /** Table with the sum of the merged rows of each owner. */
+  readonly totals: string;
 }
 
 /** @param id SQL expression of the owner's ID @returns SQL expression of the number, exact in every snapshot */
 export const keptCount = ({ table, owner }: KeptCounts, id: string): string =>
   `(SELECT coalesce(sum(n), 0)::int FROM ${table} WHERE ${owner} = ${id})`;
 
-/** Merges the rows of each owner into one, in one statement, so that sums are unchanged. @returns number of owners, at most `limit` */
+/** Merges the rows of each owner into one, in one statement, so that sums are unchanged; does nothing while another process does. @returns number of owners, at most `limit` */
 export async function foldCounts(executor: Executor, { table, owner }: KeptCounts, limit: number): Promise<number> {
   const { rows } = await executor.raw<{ rows: { count: number }[] }>(
-    `WITH due AS (SELECT DISTINCT ${owner} FROM ${table} WHERE NOT folded LIMIT :limit),
+    `WITH due AS (SELECT DISTINCT ${owner} FROM ${table} WHERE NOT folded AND (SELECT pg_try_advisory_xact_lock(hashtext('${table}'))) LIMIT :limit),
       mine AS MATERIALIZED (SELECT ctid AS place FROM ${table} WHERE ${owner} IN (SELECT ${owner} FROM due) FOR UPDATE SKIP LOCKED),
       taken AS (DELETE FROM ${table} WHERE ctid IN (SELECT place FROM mine) RETURNING ${owner}, n),
       sums AS (INSERT INTO ${table} (${owner}, n, folded) SELECT ${owner}, sum(n), true FROM taken GROUP BY ${owner} HAVING sum(n) <> 0)
@@ -22,4 +29,67 @@ export async function foldCounts(executor: Executor, { table, owner }: KeptCount
     { limit },
   );
   return rows[0]?.count ?? 0;
+}
+
+/** A list of owners with their numbers. */
+interface CountedList {
+  /** Which, without columns, order or limit. */
+  readonly query: Knex.QueryBuilder;
+  /** Does the query select all owners? */
+  readonly isWhole: boolean;
+  readonly columns: Readonly<Record<string, string>>;
+  readonly window: NumberedWindow;
+  /** As for `readNumberedPage`. */
+  readonly orders: Readonly<Record<'members', string>>;
+}
+
+/** Reads a page by its number, in any order. Each row has its number as `members`. */
+export async function readCountedPage<T>(
+  executor: Executor,
+  counts: KeptCounts,
+  { query, isWhole, columns, window, orders }: CountedList,
+): Promise<NumberedPage<T>> {
+  const { page, size, sort, after } = window;
+  const total = isWhole && after === undefined ? await totalOf(query) : undefined;
+  if (total === undefined || sort?.by !== 'members') {
+    const counted = { ...columns, members: executor.raw(orders.members) };
+    return readNumberedPage(query, counted, window, orders, { total, isNarrowed: !isWhole });
+  }
+  const slice = { offset: (page - 1) * size, size, descending: sort.descending, total };
+  return readByCount(query, counts, { ...columns, members: 'counted' }, slice);
+}
+
+/**
+ * Reads most rows in the order of the index of totals and sorts the few owners with unmerged rows among them. The second half of a list is read from its end.
+ * @param query all owners
+ * @param columns `counted` is the number
+ */
+async function readByCount<T>(
+  query: Knex.QueryBuilder,
+  { table, owner, totals }: KeptCounts,
+  columns: Readonly<Record<string, string>>,
+  { offset, size, descending, total }: { offset: number; size: number; descending: boolean; total: number },
+): Promise<NumberedPage<T>> {
+  const limit = Math.min(size, total - offset);
+  if (limit <= 0) return { items: [], total };
+  const isBackward = offset > total / 2;
+  const skipped = isBackward ? total - offset - limit : offset;
+  const inOrder = (isDescending: boolean): string => (isDescending ? 'counted DESC, counted_place DESC' : 'counted, counted_place');
+  const order = inOrder(descending !== isBackward);
+  const unfolded = `FROM ${table} WHERE NOT folded`;
+  const page = `SELECT * FROM (
+    (SELECT ${owner} AS counted_owner, n AS counted, seq AS counted_place FROM ${totals} WHERE ${owner} NOT IN (SELECT ${owner} ${unfolded})
+      ORDER BY ${order} LIMIT :most)
+    UNION ALL SELECT ${owner}, totals.n + changes.n, seq FROM ${totals} totals JOIN (SELECT ${owner}, sum(n)::bigint AS n ${unfolded} GROUP BY ${owner}) changes USING (${owner})
+  ) owners ORDER BY ${order} LIMIT :limit OFFSET :skipped`;
+  const rows: Knex.QueryBuilder = query
+    .joinRaw(`JOIN (SELECT counted_owner, counted::int, counted_place FROM (${page}) page) counts ON counted_owner = id`, {
+      most: skipped + limit,
+      limit,
+      skipped,
+    })
+    .select(columns)
+    .orderByRaw(inOrder(descending));
+  const items: T[] = await rows;
+  return { items, total };
 }

@@ -2,6 +2,10 @@
 import type { Knex } from 'knex';
 import { applyWords, inAlphabet, matchesWords } from './words.ts';
 
+/** @param query which rows, without columns, order or limit */
+export const totalOf = async (query: Knex.QueryBuilder): Promise<number> =>
+  (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
+
 /** A page of a list. */
 export interface Window {
   readonly limit: number;
@@ -72,7 +76,7 @@ export async function readPage<T>(
     else search(query, words.typed);
   }
   if (page !== undefined) {
-    const total = (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
+    const total = await totalOf(query);
     const inOrder = (rows: Knex.QueryBuilder): Knex.QueryBuilder => {
       if (sort !== undefined) orderByRow(rows, { ...columns, ...orders }, sort);
       return rows.orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc');
@@ -208,7 +212,7 @@ export async function readSlice<T>(
   // A whole list, whose number of rows is known, is sorted by columns that are never null, in the order of an index. NULLS LAST prevents
   // use of the index, which is right for a search: PostgreSQL would scan the list by the index until enough rows match.
   const nulls = known === undefined ? 'NULLS LAST' : '';
-  const total = known ?? (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
+  const total = known ?? (await totalOf(query));
   if (size === 0 || offset >= total) return { items: [], total };
   const items: T[] = await query
     .select(columns)
