@@ -146,7 +146,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'inline_hook.executed': 'An inline hook was called',
   'inline_hook.secret.created': 'A signing secret of an inline hook was created',
   'inline_hook.updated': 'Inline hook changed',
-  'security.request.blocked': 'Too many failures from a network address',
+  'security.request.blocked': 'Requests were blocked for a while: too many failures',
   'system.api_token.create': 'An API token was created',
   'system.api_token.revoke': 'An API token was revoked',
   'system.audit.remove': 'Old events were removed from the log',

@@ -197,10 +197,12 @@ export async function countInvitationMail({ config, database }: Parts, orgId: st
   return (await countFailure(database.pool, INVITATION_MAILS, digest(JSON.stringify([orgId, email.toLowerCase()])))).barred;
 }
 
-/** Counts a name that belongs to others, see names-elsewhere.service.ts. Not within a transaction. */
-export async function countNameElsewhere({ config, database }: Parts, orgId: string): Promise<void> {
-  if (config.rateLimits) await countFailure(database.pool, NAMES_ELSEWHERE, orgId);
-}
+/**
+ * Counts a name that belongs to others, see names-elsewhere.service.ts. Not within a transaction.
+ * @returns was it the last one for a while?
+ */
+export const countNameElsewhere = async ({ config, database }: Parts, orgId: string): Promise<boolean> =>
+  config.rateLimits && (await countFailure(database.pool, NAMES_ELSEWHERE, orgId)).bars !== undefined;
 
 /** @returns seconds for which names of others are not looked up for the organization; undefined: they are */
 export const secondsWithoutNames = (trx: Executor, orgId: string): Promise<number | undefined> =>

@@ -168,14 +168,14 @@ export async function claimAttributes(
   schema: UserSchema,
   before: Pick<User, 'profile'> | undefined,
   user: Pick<User, 'id' | 'profile'>,
-  { roles = [] }: Pick<RequestContext, 'roles'>,
+  request: RequestContext,
 ): Promise<void> {
-  const reach = reachOf(roles, 'write');
+  const reach = reachOf(request.roles ?? [], 'write');
   const isNew = ({ name, unique }: Attribute): boolean =>
     unique && user.profile[name] !== undefined && user.profile[name] !== before?.profile[name];
   if (schema.attributes.some(isNew)) await refuseGuesses(trx, reach);
   const taken = await findTakenAttribute(trx, schema, user);
   if (taken === undefined) return;
-  if (reach !== 'everything') throw new UsedElsewhere(`profile.${taken}`, reach);
+  if (reach !== 'everything') throw new UsedElsewhere(`profile.${taken}`, reach, request);
   throw conflict({ field: `profile.${taken}`, message: 'another user has this value. Choose another one' });
 }

@@ -7,7 +7,11 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { ApiError, conflict, rateLimited } from '../../platform/errors/errors.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { hasVerifiedDomain } from '../organization-domains/organization-domains.store.ts';
+import { target } from '../organizations/organizations.service.ts';
+import { findOrganization } from '../organizations/organizations.store.ts';
 import { countNameElsewhere, secondsWithoutNames } from '../sign-in/failure-limits.service.ts';
 
 /** IDs of the organizations of an administrator of single ones. */
@@ -20,7 +24,11 @@ const countedFor = (reach: OwnOrganizations): string => [...reach].sort()[0] ?? 
 export class UsedElsewhere extends ApiError {
   readonly orgId: string;
 
-  constructor(field: string, reach: OwnOrganizations) {
+  constructor(
+    field: string,
+    reach: OwnOrganizations,
+    readonly request: RequestContext,
+  ) {
     const { errorCode, status, summary, causes } = conflict({
       field,
       message: 'is not available. Choose another one, or invite the user to the organization',
@@ -30,9 +38,18 @@ export class UsedElsewhere extends ApiError {
   }
 }
 
-/** Not within a transaction: it uses its own connection. */
+/** Not within a transaction: it uses its own connection. Reaching the limit is recorded once, not for each later attempt. */
 export async function countElsewhere(services: Services, error: unknown): Promise<void> {
-  if (error instanceof UsedElsewhere) await countNameElsewhere(services, error.orgId);
+  if (!(error instanceof UsedElsewhere && (await countNameElsewhere(services, error.orgId)))) return;
+  const { knex } = services.database;
+  const organization = await findOrganization(knex, error.orgId);
+  await recordEvent(knex, {
+    eventType: 'security.request.blocked',
+    displayMessage: 'New names are refused for an organization',
+    request: error.request,
+    targets: organization === undefined ? [] : [target(organization)],
+    failure: 'TOO_MANY_NAMES_TAKEN',
+  });
 }
 
 /** Is the address in a verified domain of these organizations? Its owner reads the mail of everybody there. */

@@ -46,10 +46,11 @@ export async function refuseNames(trx: Executor, before: User | undefined, after
     if (holders === undefined || (kind === 'email' && reach === 'everything')) continue;
     if (reach === 'everything' || (await isAnyMember(trx, holders, reach)) || (await isInOwnDomain(trx, reach, after[name] ?? '')))
       throw conflict(problem);
-    throw new UsedElsewhere(problem.field, reach);
+    throw new UsedElsewhere(problem.field, reach, request);
   }
   if (reach !== 'everything')
-    for (const name of changed) if (await isOfOthers(trx, after[name] ?? '', reach)) throw new UsedElsewhere(`profile.${name}`, reach);
+    for (const name of changed)
+      if (await isOfOthers(trx, after[name] ?? '', reach)) throw new UsedElsewhere(`profile.${name}`, reach, request);
 }
 
 /**

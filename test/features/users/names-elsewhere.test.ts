@@ -118,6 +118,17 @@ test('wall: who tries names learns of twenty an hour, by API, SCIM and console t
   assert.equal((await create({ login: 'new@own.example', email: 'new@own.example' })).status, 200, 'of the own domain as ever');
   assert.equal((await elsewhere.create({ login: 'colleague' })).status, 409);
   assert.equal((await elsewhere.create({ login: 'nobody-yet' })).status, 200, 'nor does it concern another organization');
+
+  const { body: events } = await service.api('GET', `/logs?filter=${encodeURIComponent('eventType eq "security.request.blocked"')}`);
+  assert.deepEqual(
+    events.map((event: { actor: object; outcome: object; target: { id: string; type: string }[] }) => [
+      event.outcome,
+      event.target.map(({ id, type }) => [type, id]),
+    ]),
+    [[{ result: 'FAILURE', reason: 'TOO_MANY_NAMES_TAKEN' }, [['Organization', own]]]],
+    'recorded once',
+  );
+  assert.notEqual(events[0].actor.id, 'unknown', 'with who did it');
 });
 
 test('wall: a CSV file of names tells no more of them', async (t) => {
