@@ -76,6 +76,28 @@ test('who comes back from the provider may choose again; the password page is th
   );
 });
 
+test('without identifierFirst the page is the same for every domain, and a password lets nobody of a required one in', async (t) => {
+  const { service, request } = await startCustomers(t);
+  await service.api('PUT', '/settings/sign-in', { identifierFirst: false });
+  const people = await Promise.all(
+    ['carl@acme.example', 'eve@elsewhere.example'].map((login) => service.createUser({ login, email: login })),
+  );
+  const answers = [];
+  for (const { login, password } of [...people, { login: 'nobody@acme.example', password: 'a wrong password' }]) {
+    const agent = new UserAgent(service.baseUrl);
+    const page = await agent.visit(request());
+    assert.match(page.text, /id="password"/);
+    assert.doesNotMatch(page.text, /home-providers|Acme Login|Beta Login/);
+    const answer = await agent.submit(page, 'sign-in-form', { username: login, password });
+    answers.push([isAdmitted(answer), answer.text.replaceAll(login, '').replaceAll(/[\w-]{22,}/g, '')]);
+  }
+  assert.deepEqual(
+    answers.map(([admitted]) => admitted),
+    [false, true, false],
+  );
+  assert.equal(answers[0]?.[1], answers[2]?.[1], 'the refusal does not tell that the password was right');
+});
+
 test('no way around a required provider: authn, password grant, another linked provider', async (t) => {
   const { service, upstream, client, acme, request } = await startCustomers(t);
   const user = await service.createUser({ login: 'dora', email: 'dora@acme.example' });
