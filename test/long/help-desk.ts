@@ -1,11 +1,11 @@
-/** What a help desk looks after: 50,000 users, 500 applications, 1,000 organizations. */
+/** What a help desk looks after: by default 50,000 users, 500 applications, 1,000 organizations. */
 import { onServer } from '../support/database.ts';
 import type { Service } from '../support/service.ts';
 
-const SIZE = { users: 50_000, applications: 500, organizations: 1_000, groups: 200 };
+const SIZE = { applications: 500, organizations: 1_000, groups: 200 };
 
 /** What an API caller would have created, except for passwords. The statistics follow, as the database's own upkeep would bring them within minutes. */
-export async function fillHelpDesk(service: Service): Promise<{ groupId: string; appId: string; idpId: string }> {
+export async function fillHelpDesk(service: Service, users = 50_000): Promise<{ groupId: string; appId: string; idpId: string }> {
   for (let n = 0; n < SIZE.applications; n += 1)
     await service.api('POST', '/apps', {
       ...{ name: 'oidc_client', label: `Application ${n}`, signOnMode: 'OPENID_CONNECT' },
@@ -22,16 +22,16 @@ export async function fillHelpDesk(service: Service): Promise<{ groupId: string;
       SELECT 'usr_' || n, 'user' || n || '@example.com', 'user' || n || '@example.com', 'ACTIVE',
         jsonb_build_object('firstName', (ARRAY['Ana','Bo','Chen','Dora','Emil','Fatima','Goran','Hana'])[1 + n % 8], 'lastName', CASE WHEN n BETWEEN 1001 AND 1050 THEN 'Newcomer' ELSE 'Family' END || n),
         now() - n * interval '1 minute', now()
-      FROM generate_series(1, ${SIZE.users}) n`);
+      FROM generate_series(1, ${users}) n`);
     await sql.query(`INSERT INTO organizations (id, name, created, last_updated)
       SELECT 'org_' || n, 'Customer ' || n, now(), now() FROM generate_series(1, ${SIZE.organizations}) n`);
     await sql.query(`INSERT INTO memberships (org_id, user_id, created)
-      SELECT 'org_' || (1 + n % ${SIZE.organizations}), 'usr_' || n, now() FROM generate_series(1, ${SIZE.users}) n`);
+      SELECT 'org_' || (1 + n % ${SIZE.organizations}), 'usr_' || n, now() FROM generate_series(1, ${users}) n`);
     await sql.query(
       `INSERT INTO group_members (group_id, user_id, created) SELECT $1, 'usr_' || n, now() FROM generate_series(1, 20000) n`,
       [group.id],
     );
-    const everybody = `FROM generate_series(1, ${SIZE.users}) n`;
+    const everybody = `FROM generate_series(1, ${users}) n`;
     await sql.query(`INSERT INTO application_users (application_id, user_id, created) SELECT $1, 'usr_' || n, now() ${everybody}`, [appId]);
     await sql.query(
       `INSERT INTO identity_provider_links (idp_id, subject, user_id, created) SELECT $1, 'subject-' || n, 'usr_' || n, now() ${everybody}`,

@@ -5,8 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
-import { CURRENT_STATUS } from '../users/user-orders.store.ts';
-import { applyUserWords } from '../users/users.store.ts';
+import { applyUserWords, CURRENT_STATUS } from '../users/user-orders.store.ts';
 import type { OrganizationPermission, Role, RoleType } from './administration.policy.ts';
 import type { AssignedRole } from './roles.resource.ts';
 

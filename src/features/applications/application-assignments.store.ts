@@ -3,7 +3,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { rolesOfAssignment } from '../application-roles/application-roles.store.ts';
-import { applyWordsOfUser } from '../users/users.store.ts';
+import { applyWordsOfUser } from '../users/user-orders.store.ts';
 import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
 /** Assignment and assignee tables for each kind. */

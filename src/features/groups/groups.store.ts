@@ -15,9 +15,9 @@ import {
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords, inAlphabet } from '../../platform/database/words.ts';
-import { USER_ORDERS } from '../users/user-orders.store.ts';
+import { applyUserWords, USER_ORDERS } from '../users/user-orders.store.ts';
 import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
-import { applyUserWords, USER_AMONG_OTHERS } from '../users/users.store.ts';
+import { USER_AMONG_OTHERS } from '../users/users.store.ts';
 import type { Group, GroupOrder } from './groups.resource.ts';
 
 const GROUP: Columns<Group> = columns('id', 'name', 'description', 'origin', 'created', 'lastUpdated');

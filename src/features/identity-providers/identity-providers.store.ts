@@ -5,7 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
-import { applyWordsOfUser } from '../users/users.store.ts';
+import { applyWordsOfUser } from '../users/user-orders.store.ts';
 import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
 
 const IDENTITY_PROVIDER: Columns<IdentityProvider> = {

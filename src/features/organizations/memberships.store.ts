@@ -15,9 +15,9 @@ import {
 import { asciiAddress, composedName } from '../../platform/dns/address-spelling.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
-import { USER_ORDERS } from '../users/user-orders.store.ts';
+import { applyUserWords, USER_ORDERS } from '../users/user-orders.store.ts';
 import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
-import { applyUserWords, selectedUsers, USER_AMONG_OTHERS, USER_COLUMNS } from '../users/users.store.ts';
+import { selectedUsers, USER_AMONG_OTHERS, USER_COLUMNS } from '../users/users.store.ts';
 import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
 export const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_id', totals: 'member_totals' };

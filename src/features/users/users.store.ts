@@ -2,7 +2,6 @@
  * Users. The only SQL on that table, except for lookups that join a user with other data, and for failed and plain sign-ins
  * (failed-sign-ins.store.ts, sign-ins.store.ts).
  */
-import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
@@ -10,19 +9,17 @@ import { type AttributeColumn, type AttributeColumns, applyFilter, type Filter }
 import {
   type NumberedPage,
   type NumberedWindow,
-  type Page,
   readNumberedPage,
   readPage,
   readSlice,
   type Slice,
   type Window,
 } from '../../platform/database/paging.ts';
-import { applyWords } from '../../platform/database/words.ts';
 import { asciiAddress, composedName, spellingsOf } from '../../platform/dns/address-spelling.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
-import { USER_ORDERS } from './user-orders.store.ts';
+import { applyUserWords, applyWordsOfUser, USER_ORDERS } from './user-orders.store.ts';
 import { BASE_ATTRIBUTES, type User } from './users.resource.ts';
 
 export const USER_COLUMNS: Columns<User> = {
@@ -165,22 +162,6 @@ export interface UserSelection {
   readonly orgIds?: ReadonlySet<string> | undefined;
 }
 
-/** Same expressions as the index users_by_words; qualified, for joins. */
-const NAMES = [
-  'users.login',
-  'users.email',
-  ...['firstName', 'middleName', 'lastName', 'displayName', 'nickName'].map((name) => `users.profile->>'${name}'`),
-];
-
-/** Filters users by words, each a prefix of a word of their names. @param query contains the table users */
-export const applyUserWords = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, NAMES, typed);
-
-/** The same for rows that belong to users, by the index of their names. @param userId column with the user's ID */
-export const applyWordsOfUser =
-  (userId: string) =>
-  (query: Knex.QueryBuilder, typed: string): void =>
-    void query.whereIn(userId, (named) => applyUserWords(named.select('users.id').from('users'), typed));
-
 const OF_TYPE = {
   string: { type: 'text', sql: (name: string) => `profile->>'${name}'` },
   boolean: {
@@ -242,9 +223,12 @@ export function selectedUsers(executor: Executor, { words, filters, withoutStatu
   return query;
 }
 
-/** Oldest first. @param columns those that the filters were parsed with */
-export const readUsers = (executor: Executor, selection: UserSelection, columns: AttributeColumns, window: Window): Promise<Page<User>> =>
-  readPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window);
+/** The oldest first. @param columns those that the filters were parsed with */
+export function readUsers(executor: Executor, { words, ...rest }: UserSelection, columns: AttributeColumns, window: Window) {
+  const query = selectedUsers(executor, rest, columns);
+  if (words !== undefined) applyWordsOfUser('users.id')(query, words);
+  return readPage<User>(query, USER_COLUMNS, window);
+}
 
 /** A page by number, in any order. @param columns those that the filters were parsed with */
 export const readUsersInOrder = (

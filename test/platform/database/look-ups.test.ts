@@ -10,6 +10,7 @@ import { findMemberNamed, listSignInOrganizations } from '../../../src/features/
 import { findOrganization } from '../../../src/features/organizations/organizations.store.ts';
 import { consumeSessionToken } from '../../../src/features/sessions/browser-sessions.store.ts';
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
+import { applyWordsOfUser, USER_ORDERS } from '../../../src/features/users/user-orders.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { findModel, findSession } from '../../../src/protocol/storage/protocol-state.store.ts';
 import { afterwards } from '../../support/afterwards.ts';
@@ -136,4 +137,23 @@ test('what a sign-in and an administrator ask of organizations is one read by an
       `${name}:\n${plan}`,
     );
   }
+});
+
+test('a search of users finds them by the index of their names, also for a short page in the order of another index', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const { knex, close } = await openDatabase({ connection: own.connection, onError: () => {} });
+  afterwards(t, close);
+  for (const statement of [...FILL.slice(0, 1), 'ANALYZE users']) await knex.raw(statement);
+  const query = knex('users').select('id').orderByRaw(`${USER_ORDERS.name}, seq`).limit(5);
+  applyWordsOfUser('users.id')(query, 'login 77');
+  const plan = await knex.transaction(async (trx) => {
+    // As if sorting cost too much, which is what PostgreSQL thinks of it among very many users.
+    await trx.raw('SET LOCAL enable_sort = off');
+    const { rows } = await trx.raw(`EXPLAIN ${query.toString()}`);
+    return rows.map((row: { 'QUERY PLAN': string }) => row['QUERY PLAN']).join('\n');
+  });
+  assert.match(plan, /Bitmap Index Scan on users_by_words/);
+  assert.doesNotMatch(plan, /Filter: .*search_words/);
+  assert.deepEqual(await query.pluck('id'), ['user-77', ...[0, 1, 2, 3].map((n) => `user-77${n}`)]);
 });
