@@ -3,7 +3,7 @@ import './protocol/library/library-warnings.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
-import { API_RESOURCES, managementApi } from './api/index.ts';
+import { API_RESOURCES, bodyFields, managementApi } from './api/index.ts';
 import { mayCall } from './features/administrators/administration.policy.ts';
 import { authenticateApiToken } from './features/api-tokens/api-tokens.service.ts';
 import { ApplicationUses, writeUses } from './features/applications/application-uses.service.ts';
@@ -186,6 +186,7 @@ export function createApp(services: Services): App {
       sessions,
       client: () => systemClient(services, 'console'),
       playgroundPresent: (req) => isPresent(config, req.headers),
+      apiFields: bodyFields,
     }),
   );
   const deps = createHostedDeps({ services, sessions, pages, config, outbound: outbound as unknown as UpstreamCall });

@@ -70,7 +70,7 @@ import { asVisitor, authenticateCaller, authorizeCaller, networkOfCaller } from 
 import { readBody } from './body.ts';
 import { type ApiDescription, DOCS_PATH, docsPage } from './docs.ts';
 import { answer, type Endpoint } from './endpoint.ts';
-import { describeApi, OPENAPI_PATH } from './openapi.ts';
+import { bodyFieldsOf, describeApi, OPENAPI_PATH } from './openapi.ts';
 import { rateLimit } from './rate-limit.ts';
 
 const BASE = '/api/v1';
@@ -124,6 +124,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...authn,
   ...browserSession,
 ];
+
+/** Names of the fields of an operation's body. */
+export const bodyFields = bodyFieldsOf(ENDPOINTS);
 
 /** First segments of the API's paths. */
 export const API_RESOURCES: ReadonlySet<string> = new Set([

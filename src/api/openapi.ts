@@ -5,6 +5,7 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { mayCall, type RoleType } from '../features/administrators/administration.policy.ts';
+import { fieldsOf, type Schema } from './docs-schemas.ts';
 import { type Endpoint, isRepeatable } from './endpoint.ts';
 import { COMPONENTS, INTRODUCTION, problemDetailsSchema, REFUSALS, refusalBody, TAGS, tagOf } from './openapi-components.ts';
 import { operationName, schemaNames } from './operation-names.ts';
@@ -98,6 +99,20 @@ export function describeApi(endpoints: readonly Endpoint[]) {
     security: [{ SSWS: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   });
+}
+
+/** @returns the names of the fields of each operation's body, e.g. `profile.login`, by the operation's name; read when they are first asked for */
+export function bodyFieldsOf(endpoints: readonly Endpoint[]): (operation: string) => readonly string[] {
+  let bodies: ReadonlyMap<string, z.ZodType | undefined> | undefined;
+  const names = new Map<string, readonly string[]>();
+  return (operation) => {
+    bodies ??= new Map(endpoints.map((endpoint) => [operationName(endpoint, endpoints), endpoint.body]));
+    const body = bodies.get(operation);
+    if (body === undefined) throw new Error(`there is no operation ${operation} with a body`);
+    const found = names.get(operation) ?? fieldsOf(jsonSchema(body, 'input') as Schema).map(({ name }) => name);
+    names.set(operation, found);
+    return found;
+  };
 }
 
 function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.ZodType, string>): RouteConfig {

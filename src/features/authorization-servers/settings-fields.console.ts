@@ -142,6 +142,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     kind: 'check',
     hint: 'Their client ID is an https address. AI clients such as Claude Code and VS Code use this. Users are asked each time, and see the host.',
     checked: now?.clientIdMetadata.enabled ?? false,
+    alias: 'clientIdMetadata.enabled',
   },
   {
     name: 'clientIdMetadataDomains',
@@ -153,7 +154,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     rows: 3,
     hint: 'One per line: example.com, or *.example.com for all hosts below it. Empty: every host.',
     value: now?.clientIdMetadata.allowedDomains.join('\n'),
-    alias: 'clientIdMetadata',
+    alias: ['clientIdMetadata', 'clientIdMetadata.allowedDomains'],
   },
   {
     name: 'registrationMode',
@@ -175,7 +176,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
         hint: 'Everybody can register clients. For AI clients that know no documents. Users are always asked.',
       },
     ],
-    alias: 'registration',
+    alias: ['registration', 'registration.mode'],
   },
   {
     name: 'registrationRedirectHosts',
@@ -186,6 +187,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     rows: 3,
     hint: 'One per line: example.com, *.example.com, localhost or 127.0.0.1. Empty: every host.',
     value: now?.registration.allowedRedirectHosts.join('\n'),
+    alias: 'registration.allowedRedirectHosts',
   },
   {
     name: 'registrationScopes',
@@ -196,6 +198,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     rows: 3,
     hint: 'One per line. Empty: all scopes of the server.',
     value: now?.registration.allowedScopes.join('\n'),
+    alias: 'registration.allowedScopes',
   },
   {
     name: 'registrationDays',
@@ -206,6 +209,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     unit: 'day',
     hint: 'Without a sign-in: 1 to 3650 days. Empty: never.',
     value: now === undefined ? '90' : String(now.registration.expiresAfterDays ?? ''),
+    alias: 'registration.expiresAfterDays',
   },
 ];
 

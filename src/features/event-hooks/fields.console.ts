@@ -112,7 +112,7 @@ export function hookFields(hook?: EventHook): readonly Field[] {
     },
     ...channelFields(channel, channel === undefined ? POSTED : MOVED),
     ...areas.map(
-      (area, index): Field => ({
+      (area): Field => ({
         name: `events-${area}`,
         label: AREAS[area],
         kind: 'checks',
@@ -123,7 +123,7 @@ export function hookFields(hook?: EventHook): readonly Field[] {
           { value: ALL, label: 'All of this group' },
           ...HOOK_EVENT_AREAS[area].map((type) => ({ value: type, label: EVENT_WORDS[type], hint: verbatim(type) })),
         ],
-        ...(index === 0 && { alias: ['events', 'events.items'] }),
+        alias: ['events', 'events.items'],
       }),
     ),
   ];

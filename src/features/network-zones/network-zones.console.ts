@@ -63,6 +63,7 @@ const fieldsOf = (now: Partial<ZoneFields> = {}): readonly Field[] => [
   { name: 'name', label: 'Name', required: true, value: now.name, hint: 'Rules refer to it. The name cannot be changed while one does.' },
   {
     name: 'networks',
+    alias: 'gateways',
     label: 'Networks',
     kind: 'lines',
     required: true,

@@ -56,7 +56,7 @@ export function provisioningFormFields(target?: ProvisioningTarget): readonly Fi
         .join('\n'),
       hint: 'One per line, e.g. “userName = email”. “nickName = -” is not sent. All others are sent as this service’s SCIM server has them.',
     },
-    { name: 'isActive', label: 'Active', kind: 'check', checked: target === undefined || target.status === 'ACTIVE' },
+    { name: 'isActive', alias: 'status', label: 'Active', kind: 'check', checked: target === undefined || target.status === 'ACTIVE' },
   ];
 }
 

@@ -100,12 +100,14 @@ async function fieldsFor({ services }: ConsoleRequest, rules: readonly SignInRul
       label: 'Browser',
       options: BROWSERS,
       value: stateOf(conditions.newBrowser),
+      alias: 'conditions.newBrowser',
     },
     {
       name: 'country',
       label: 'Country',
       options: COUNTRIES,
       value: stateOf(conditions.newCountry),
+      alias: 'conditions.newCountry',
       hint: hasCountries(services)
         ? 'By the IP address. An address without a known country matches neither choice, and neither does a user’s first recorded sign-in.'
         : 'Never matches: there is no database of countries. Set GEO_DATABASE_FILE first.',

@@ -45,6 +45,7 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
     {
       ...{
         name: 'asked',
+        alias: 'fields[].name',
         label: 'The form asks for',
         kind: 'checks',
         options: attributes,

@@ -51,9 +51,16 @@ export function fieldsOfAttribute(now: Attribute | undefined, name: string): rea
     },
   ];
   return [
-    { name: 'title', label: 'Label', hint: 'Forms show it.', required: true, value: now?.title },
+    { name: 'title', label: 'Label', hint: 'Forms show it.', required: true, alias: at(name, 'title'), value: now?.title },
     ...(now === undefined ? identity : []),
-    { name: 'description', label: 'Description', kind: 'description', hint: 'Forms show it below the field.', value: now?.description },
+    {
+      name: 'description',
+      label: 'Description',
+      kind: 'description',
+      hint: 'Forms show it below the field.',
+      alias: at(name, 'description'),
+      value: now?.description,
+    },
     {
       name: 'choices',
       label: 'Values to choose from',
@@ -81,7 +88,7 @@ export function fieldsOfAttribute(now: Attribute | undefined, name: string): rea
       name: 'self',
       label: 'On the account page',
       kind: 'radios',
-      alias: 'permissions',
+      alias: ['permissions', ...at(name, 'permissions')],
       value: now?.self ?? 'READ_ONLY',
       options: SELF_PERMISSIONS.map((value) => ({ value, label: SELF_WORDS[value] })),
     },

@@ -27,6 +27,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { headActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
 import { documentationOf } from './documentation.ts';
+import { type ApiFields, fieldHelp } from './field-help.ts';
 import { keptForms } from './kept-form.ts';
 import { consoleLanguages, keepRequestedLanguage } from './language.ts';
 import { momentOrNull } from './moments.ts';
@@ -54,6 +55,7 @@ export interface ConsoleDependencies {
   client(): Promise<ConsoleCredentials | undefined>;
   /** Is there a playground for this request, so that a page may lead to it? */
   playgroundPresent(req: IncomingMessage): boolean;
+  readonly apiFields: ApiFields;
 }
 
 const HOME = '/admin';
@@ -63,7 +65,16 @@ const titleOf = ({ t }: Translator, title: Text, status: number): string =>
   t(phrase(status >= 400 ? 'Error: {title} – Admin console' : '{title} – Admin console', { title: asPhrase(title) }));
 
 /** @returns a middleware that answers everything under /admin and leaves the rest to the next */
-export function adminConsole({ config, services, pages, log, sessions, client, playgroundPresent }: ConsoleDependencies): Koa.Middleware {
+export function adminConsole({
+  config,
+  services,
+  pages,
+  log,
+  sessions,
+  client,
+  playgroundPresent,
+  apiFields,
+}: ConsoleDependencies): Koa.Middleware {
   const keys = services.keyring.keysOf('console');
   const languages = consoleLanguages(log);
   const own = consoleSessions({ keys, secure: config.secure });
@@ -140,6 +151,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       formToken: formTokens.field(ctx, person.id),
       action: ctx.path,
       documentation: documentationOf(ctx.path),
+      helpOf: fieldHelp(ctx.path, apiFields),
       themes: theme.themes,
       stylesheets: ['frame.css', 'admin.css', ...theme.stylesheets],
       scripts: ['local-time.js', 'find.js', ...scripts],

@@ -178,7 +178,10 @@ function drawnField(field: Field, values: URLSearchParams) {
   return { ...field, kind, value: isShown(field) ? (values.get(field.name) ?? field.value ?? '') : '' };
 }
 
-const namesOf = ({ name, alias = [] }: Field): readonly string[] => [name, ...(typeof alias === 'string' ? [alias] : alias)];
+export const namesOfField = ({ name, alias = [] }: Pick<Field, 'name' | 'alias'>): readonly string[] => [
+  name,
+  ...(typeof alias === 'string' ? [alias] : alias),
+];
 
 /** Problems with unknown fields are shown for the whole form; `redirect_uris.1` and `redirect_uris[1]` belong to `redirect_uris`. */
 function ofField({ field, message: told }: FieldMessage, fields: readonly Field[]): Problem {
@@ -186,8 +189,8 @@ function ofField({ field, message: told }: FieldMessage, fields: readonly Field[
   const found =
     field === undefined
       ? undefined
-      : (fields.find((one) => namesOf(one).includes(field)) ??
-        fields.find((one) => namesOf(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
+      : (fields.find((one) => namesOfField(one).includes(field)) ??
+        fields.find((one) => namesOfField(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
   if (found === undefined) return { message: field === undefined ? message : phrase('{field} {problem}', { field, problem: message }) };
   // The schema counts in the field's own unit, whatever unit was selected.
   if (found.kind === 'duration' && /\d$/.test(message.template))

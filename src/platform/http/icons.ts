@@ -21,6 +21,7 @@ const FILES = {
   explain: 'light-bulb',
   filter: 'funnel',
   group: 'user-group',
+  help: 'question-mark-circle',
   identityProvider: 'identification',
   inlineHook: 'puzzle-piece',
   language: 'language',
