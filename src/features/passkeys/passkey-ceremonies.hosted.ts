@@ -1,4 +1,4 @@
-/** The three occasions on which a page asks for a passkey: to sign in, as the second factor, and to make a new one. */
+/** The three passkey ceremonies of pages: sign-in, second factor, and creation. */
 import type Koa from 'koa';
 import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -8,7 +8,7 @@ import { passkeyCreation, type Registration } from './passkey-enrolment.service.
 import { type PasskeyForm, type PasskeyPlace, passkeyForm, readAnswer } from './passkey-forms.hosted.ts';
 import { passkeyRelyingParty, requestOptions } from './passkeys.service.ts';
 
-/** On the sign-in page: whichever passkey the user chooses. @returns undefined where there are none */
+/** On the sign-in page, with any passkey of the user. @returns undefined if passkeys are not available */
 export const signInForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace): Promise<PasskeyForm | undefined> => {
   const party = passkeyRelyingParty(deps.config);
   return passkeyForm(deps, ctx, { ...at, kind: 'sign-in' }, async (challenge) => party && requestOptions(party, challenge));
@@ -28,7 +28,7 @@ export const factorForm = (
   return passkeyForm(deps, ctx, { ...at, kind: 'factor' }, ask);
 };
 
-/** A new one. @returns undefined where there are none, or the user has as many as they can */
+/** Creation of a passkey. @returns undefined if passkeys are not available, or the user has the maximum */
 export const creationForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace, user: User): Promise<PasskeyForm | undefined> =>
   passkeyForm(deps, ctx, { ...at, kind: 'enroll', userId: user.id }, (challenge) => passkeyCreation(deps.services, user, challenge));
 

@@ -1,4 +1,6 @@
-/** A user gets a passkey: at the sign-in that demands a second factor, or on the page of their own factors. With their first factor come the recovery codes. */
+/**
+ * A user creates a passkey: at a sign-in that requires a second factor, or on their account page. With their first factor they get recovery codes.
+ */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { newId, randomToken } from '../../platform/crypto/secrets.ts';
@@ -38,7 +40,7 @@ export const passkeyName = text({ least: 1, most: LONGEST_NAME });
 
 /** A new passkey, as it was sent. */
 export interface Registration {
-  /** undefined: this browser was not asked for one here. */
+  /** undefined: this browser had no request here. */
   readonly answer: PasskeyResponse | undefined;
   /** Name as entered by the user; without storable characters: `defaultName`. */
   readonly name: string;
@@ -56,7 +58,7 @@ export async function passkeyCreation(services: Services, user: User, challenge:
   return creationOptions(party, challenge, { login: user.login, name: fullName(user.profile) ?? '', handle, passkeys }, service);
 }
 
-/** @returns what was made; undefined: nothing that counts */
+/** @returns the new passkey; undefined: invalid response */
 async function checkRegistration(
   services: Services,
   answer: PasskeyResponse | undefined,
@@ -68,9 +70,10 @@ async function checkRegistration(
 }
 
 /**
- * At the sign-in that waits for it; then the sign-in only has to be finished.
- * @param next is it demanded, or offered after the sign-in? One that is offered may be made by a password manager alone; it then proves nothing yet
- * @returns the recovery codes, to be shown this once; undefined when the passkey was not made
+ * At a sign-in with this pending step; then only its completion remains.
+ * @param next is the passkey required, or offered after the sign-in? A password manager may create an offered one automatically; it then does not
+ * count as used
+ * @returns the recovery codes, shown only this once; undefined if the passkey was not created
  * @throws {InvalidStateToken}
  */
 export async function enrolPasskey(
@@ -84,7 +87,7 @@ export async function enrolPasskey(
   const made = await checkRegistration(services, registration.answer, { byItself: next === 'OFFER' });
   if (made === undefined) return undefined;
   return inStep(services, stateToken, { ...request, place }, next, async (trx, state, user) => {
-    // Enrolled meanwhile, in another window: this sign-in must be begun again, and prove that factor.
+    // The user has enrolled a factor in another window meanwhile: this sign-in must be started again with that factor.
     if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id, state.amr))) throw new InvalidStateToken();
     const added = await addPasskey(trx, user, made, registration, request);
     if (added === undefined) return undefined;
@@ -98,14 +101,14 @@ export async function enrolPasskey(
 export interface AddedPasskey {
   /** Authentication methods of the passkey (RFC 8176); it was used just now. */
   readonly methods: readonly string[];
-  /** To be shown this once; none when the user had a factor before. */
+  /** Shown only this once; none if the user had a factor before. */
   readonly recoveryCodes: readonly string[];
 }
 
 /**
- * On the page of their own factors.
- * @param options.amr of their session, which must have proved a second factor when they have one
- * @returns undefined when the passkey was not made
+ * On the user's account page.
+ * @param options.amr of their session, which must include a second factor if they have one
+ * @returns undefined if the passkey was not created
  */
 export async function addOwnPasskey(
   services: Services,

@@ -55,7 +55,7 @@ export interface PasskeyPlace {
 export interface PasskeyForm {
   /** Path that it is posted to. */
   readonly action: string;
-  /** Is one made, or an existing one proved? */
+  /** Is a passkey created, or an existing one verified? */
   readonly ceremony: 'create' | 'get';
   /** Request options for the browser, JSON. */
   readonly options: string;

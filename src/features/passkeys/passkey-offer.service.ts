@@ -18,7 +18,7 @@ import { declineOffer, findOfferFacts } from './passkeys.store.ts';
 
 type Done = SignInStep & { readonly kind: 'done' };
 
-/** Not after a sign-in by a passkey (RFC 8176, `user`), and not where another system signs users in. */
+/** Not after a sign-in by passkey (RFC 8176, `user`), and not if another system signs users in. */
 async function mayOffer(services: Services, { accountId, amr, idp }: Done): Promise<boolean> {
   const { methods, passkeyOffer, passwordOptional } = await currentSettings(services, 'sign-in');
   const isPossible = methods.includes('passkey') && passkeyRelyingParty(services.config) !== undefined;
@@ -59,8 +59,8 @@ export async function offerPasskey(
 }
 
 /**
- * Ends the sign-in without a passkey.
- * @param options.forGood false: this browser has none; the offer is made again
+ * Completes the sign-in without a passkey.
+ * @param options.forGood false: this browser does not support it; the offer is repeated
  * @throws {InvalidStateToken}
  */
 export async function refuseOffer(

@@ -1,4 +1,4 @@
-/** `/account/security/passkey`: a signed-in user makes a passkey, and gives it a name. After a fresh sign-in, as every change of how they sign in. */
+/** `/account/security/passkey`: a signed-in user creates and names a passkey. Requires a recent sign-in, as every change of sign-in methods. */
 
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -34,7 +34,7 @@ const show = (deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, opt
 /** POST /account/security/passkey: shows the page */
 export const addPasskeyPage = change<AccountDeps>((deps, ctx, session) => show(deps, ctx, session));
 
-/** POST /account/security/enroll-passkey: a passkey was made; with the first factor the recovery codes are shown */
+/** POST /account/security/enroll-passkey: a passkey was created; with the first factor the recovery codes are shown */
 export const receivePasskey = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId, amr } = session;
   const registration = await readRegistration(deps, ctx, form, { place: SECURITY_PAGE, userId });
@@ -46,9 +46,9 @@ export const receivePasskey = change<AccountDeps>(async (deps, ctx, session, for
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);
 });
 
-// `/account/security/passkey/<id>`: the user gives one of their passkeys another name. Another's, and one that is gone, has no page.
+// `/account/security/passkey/<id>`: the user renames one of their passkeys. Passkeys of others and deleted ones have no page.
 
-/** @param next answers that there is no such page @param typed what was refused */
+/** @param next responds that the page does not exist @param typed the refused name */
 const showingName =
   (id: string, next: Koa.Next, typed?: string): Show =>
   async (deps, ctx, visit) => {

@@ -28,7 +28,7 @@ export type PasskeyProof =
     };
 
 /**
- * @param answer undefined: this browser was not asked for one here
+ * @param answer undefined: this browser had no request here
  * @param options.userVerified is user verification required, as for the only factor?
  */
 export async function provePasskey(
@@ -52,7 +52,7 @@ export async function provePasskey(
 
 type Refusal = 'CHALLENGE_USED' | 'UNKNOWN_PASSKEY' | 'INVALID_PASSKEY' | 'USER_NOT_ACTIVE' | 'SIGN_COUNT_WENT_BACK';
 
-/** Uses the proof up. @returns why it is refused; undefined: it counts */
+/** Uses the verified response. @returns why it is refused; undefined: it is accepted */
 async function usePasskey(trx: Executor, user: User | undefined, proof: PasskeyProof, now: Date): Promise<Refusal | undefined> {
   if ('refused' in proof) return proof.refused;
   if (user === undefined || proof.passkey.userId !== user.id) return 'UNKNOWN_PASSKEY';

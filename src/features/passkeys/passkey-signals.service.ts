@@ -6,8 +6,8 @@ import { passkeyRelyingParty } from './passkeys.service.ts';
 import { findHandle, listPasskeys } from './passkeys.store.ts';
 
 /**
- * For a page of the user's own. A password manager hides or deletes the passkeys of this user that are not named, and renames the others.
- * @returns JSON: the arguments of `signalAllAcceptedCredentials` and of `signalCurrentUserDetails`; undefined when no authenticator knows the user
+ * For an account page. A password manager hides or deletes the user's passkeys that are not listed, and renames the others.
+ * @returns JSON: the arguments of `signalAllAcceptedCredentials` and of `signalCurrentUserDetails`; undefined if the user has no handle
  */
 export async function acceptedPasskeys({ config, database: { knex } }: Services, user: User): Promise<string | undefined> {
   const party = passkeyRelyingParty(config);

@@ -13,7 +13,7 @@ export interface Passkey {
   readonly multiDevice: boolean;
   /** Has it been? */
   readonly backedUp: boolean;
-  /** The model of the authenticator, as it says itself. */
+  /** Model of the authenticator, as reported by it. */
   readonly aaguid: string;
   /** Name given by the user. */
   readonly name: string;

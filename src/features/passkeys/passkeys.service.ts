@@ -24,7 +24,7 @@ export interface PasskeyRelyingParty {
   readonly origin: string;
 }
 
-/** @returns undefined where BASE_URL names an IP address: browsers know no passkeys there */
+/** @returns undefined if BASE_URL has an IP address: browsers do not support passkeys there */
 export function passkeyRelyingParty({ baseUrl, passkeyRpId }: Pick<Config, 'baseUrl' | 'passkeyRpId'>): PasskeyRelyingParty | undefined {
   const { hostname, origin } = new URL(baseUrl);
   return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { id: passkeyRpId ?? hostname, origin } : undefined;
@@ -71,7 +71,7 @@ export interface PasskeyUser {
   readonly name: string;
   /** By which authenticators know them, base64url. */
   readonly handle: string;
-  /** Those they have: none of them is made a second time. */
+  /** Existing passkeys, which are not created a second time. */
   readonly passkeys: readonly Passkey[];
 }
 
@@ -147,7 +147,7 @@ function read<T>(schema: z.ZodType<T>, credential: string): T | undefined {
 export interface Assertion {
   readonly credentialId: string;
   readonly userHandle: string | undefined;
-  /** @returns what it proves of this passkey; undefined: nothing */
+  /** @returns the result for this passkey; undefined: invalid */
   verify(passkey: Passkey, options: { readonly userVerified: boolean }): Promise<PasskeyUse | undefined>;
 }
 
@@ -172,18 +172,18 @@ export function readAssertion(
           expectedOrigin: party.origin,
           expectedRPID: party.id,
           requireUserVerification: userVerified,
-          // The count is compared where it is kept: of many uses at once, each with the one before.
+          // The store compares the count, so that concurrent uses are compared in order.
           credential: { id, publicKey: new Uint8Array(publicKey), counter: 0 },
         });
         const { newCounter: signCount, credentialBackedUp: backedUp, credentialDeviceType } = authenticationInfo;
-        // WebAuthn section 7.2 step 19: whether the key may leave its device never changes.
+        // WebAuthn section 7.2 step 19: backup eligibility never changes.
         const isSame = multiDevice === (credentialDeviceType === 'multiDevice');
         return verified && isSame ? { signCount, backedUp } : undefined;
       }),
   };
 }
 
-/** A passkey that was made just now. */
+/** A newly created passkey. */
 export interface MadePasskey extends Pick<Passkey, 'credentialId' | 'publicKey' | 'transports' | 'multiDevice' | 'backedUp' | 'aaguid'> {
   readonly signCount: number;
   /** Was the user present and verified? Not if a password manager created it automatically. */
@@ -192,7 +192,7 @@ export interface MadePasskey extends Pick<Passkey, 'credentialId' | 'publicKey' 
 
 /**
  * @param options.byItself may a password manager have created it automatically (WebAuthn Level 3 section 5.1.3, conditional mediation)?
- * @returns undefined when the response does not match the request
+ * @returns undefined if the response does not match the request
  */
 export async function verifyCreation(
   services: Pick<Services, 'log'>,

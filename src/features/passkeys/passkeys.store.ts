@@ -1,4 +1,4 @@
-/** Passkeys: public keys of users, kept by their authenticators (WebAuthn Level 3, section 4, "credential record"). The only SQL on that table. */
+/** Passkeys: public keys of users' authenticators (WebAuthn Level 3, section 4, "credential record"). The only SQL on that table. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Passkey } from './passkeys.resource.ts';
@@ -17,7 +17,7 @@ const PASSKEY: Columns<Passkey> = {
   lastUsed: 'last_used',
 };
 
-/** @returns the user's passkeys, the oldest first */
+/** @returns the user's passkeys, oldest first */
 export async function listPasskeys(executor: Executor, userId: string): Promise<Passkey[]> {
   return executor('passkeys').where({ user_id: userId }).orderBy('seq').select<Passkey[]>(PASSKEY);
 }
@@ -26,7 +26,7 @@ export async function findPasskey(executor: Executor, credentialId: string): Pro
   return executor('passkeys').where({ credential_id: credentialId }).first<Passkey | undefined>(PASSKEY);
 }
 
-/** @returns false when the credential already belongs to a user */
+/** @returns false if the credential already belongs to a user */
 export async function insertPasskey(executor: Executor, passkey: Passkey, signCount: number): Promise<boolean> {
   const row = { ...toRow(PASSKEY, passkey), sign_count: signCount };
   return (await executor('passkeys').insert(row).onConflict('credential_id').ignore().returning('id')).length === 1;
@@ -57,7 +57,7 @@ export async function renamePasskey(executor: Executor, userId: string, id: stri
   await executor('passkeys').where({ user_id: userId, id }).update({ name });
 }
 
-/** @returns false when there is no such passkey of the user */
+/** @returns false if the user has no such passkey */
 export async function deletePasskey(executor: Executor, userId: string, id: string): Promise<boolean> {
   return (await executor('passkeys').where({ user_id: userId, id }).delete()) === 1;
 }
@@ -85,13 +85,13 @@ export async function findOfferFacts(executor: Executor, userId: string): Promis
   return executor('users').where({ id: userId }).first<OfferFacts | undefined>(executor.raw(facts));
 }
 
-/** The user wants none. @returns false when they said so before */
+/** The user declines the offer. @returns false if they declined it before */
 export async function declineOffer(executor: Executor, userId: string, now: Date): Promise<boolean> {
   const open = executor('users').where({ id: userId }).whereNull('passkey_offer_declined');
   return (await open.update({ passkey_offer_declined: now })) === 1;
 }
 
-/** Gives the user a handle. @returns the one they have from now on: of two at once the first counts */
+/** Assigns a handle to the user. @returns their handle: of two concurrent calls, the first counts */
 export async function keepHandle(executor: Executor, userId: string, handle: string): Promise<string> {
   await executor('users').where({ id: userId }).whereNull('passkey_handle').update({ passkey_handle: handle });
   return (await findHandle(executor, userId)) ?? handle;

@@ -16,10 +16,10 @@ export type BreachOutcome = 'found' | 'clean' | 'failed';
 
 type Parts = Pick<Services, 'config' | 'database' | 'log'>;
 
-/** By the pool: services within a transaction have a database of their own, but this one of the process. */
+/** By pool: services within a transaction have a different database object, but the process's pool. */
 const counters = new WeakMap<Services['database']['pool'], (outcome: BreachOutcome) => void>();
 
-/** From now on each look-up of this process is counted. */
+/** Starts counting lookups of this process. */
 export function countBreachLookups({ database }: Pick<Services, 'database'>, count: (outcome: BreachOutcome) => void): void {
   counters.set(database.pool, count);
 }
@@ -37,7 +37,7 @@ function clientOf(config: Config): Outbound {
 /** Digits of the digest that are sent: each prefix matches some 2,000 passwords of a list. */
 const PREFIX = 5;
 
-/** @returns whether the password is known from a breach; false where that is not checked, or cannot be determined */
+/** @returns whether the password is known from a breach; false if that is not checked, or cannot be determined */
 export async function isBreached(parts: Parts, password: string, policy: PasswordPolicy): Promise<boolean> {
   if (policy.breached === 'OFF') return false;
   const outcome = await lookUp(parts, password, policy.breachedRangeUrl ?? BREACHED_RANGES);
@@ -51,7 +51,7 @@ async function lookUp({ config, log }: Parts, password: string, address: string)
     const range = await readRange(clientOf(config), address, digest.slice(0, PREFIX));
     return rangeContains(range, digest.slice(PREFIX)) ? 'found' : 'clean';
   } catch (error) {
-    // Without the address, which holds the beginning of the digest.
+    // Without the URL, which contains the start of the digest.
     log.warn(
       { reason: error instanceof Error ? error.name : 'unknown' },
       'the breached-password server did not respond; accepted a password without the check',

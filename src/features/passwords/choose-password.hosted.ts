@@ -52,10 +52,10 @@ async function show(deps: SignInDeps, ctx: RouterContext, user: User, problem?: 
   const hidden = [deps.formTokens.field(ctx)];
   await showPasswordForm(deps.pages, ctx, {
     ...{ action: withCarriedParameters(ctx, ctx.path), hidden, user, policy, problem },
-    // Saving the password leads on to the application.
+    // Saving the password may continue to the application.
     redirectOrigins: (await leftSignIn(deps, ctx))?.redirectOrigins,
   });
-  // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
+  // The URL contains the token. It must not be in any Referer, even to this service; forms keep their Origin, unlike with `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 

@@ -32,7 +32,7 @@ export async function replaceExpiredPassword(
   if (pending?.next !== 'PASSWORD') throw new InvalidStateToken();
   const problem = await findProblemOfChoice(services, password, pending.user, { differs: true });
   if (problem !== undefined) return problem;
-  // Before the transaction: a hash takes its time, and connections are few.
+  // Before the transaction: hashing is slow, and connections are few.
   const passwordHash = await hashPassword(password);
   const first = await inStep(
     services,
@@ -40,7 +40,7 @@ export async function replaceExpiredPassword(
     { ...request, place: demand.place },
     'PASSWORD',
     async (trx, state, user): Promise<FirstStep | undefined> => {
-      // Set up meanwhile, in another window: it is proved first.
+      // Enrolled in another window meanwhile: it must be used first.
       if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id, state.amr)))
         return void (await updateState(trx, state.id, { next: 'FACTOR' }));
       if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();

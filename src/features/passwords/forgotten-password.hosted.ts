@@ -17,13 +17,13 @@ import { requestReset } from './forgotten-password.service.ts';
 import { arePasswordsUsed } from './password-sign-in.service.ts';
 
 const PATH = '/forgot-password';
-/** The parameter of the page that says that it was sent. */
+/** The URL parameter of the page after the request. */
 const SENT = 'sent';
 
 const isThere = async ({ services }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
   (await arePasswordsUsed(services)) && isMailPossible(services, { isForwarded: isForwarded(ctx.headers) });
 
-/** @returns the page's path, for the sign-in page; undefined where no mail can be sent */
+/** @returns the page's path, for the sign-in page; undefined if e-mail cannot be sent */
 export const forgottenPath = async (deps: SignInDeps, ctx: Koa.Context): Promise<string | undefined> =>
   (await isThere(deps, ctx)) ? withCarriedParameters(ctx, PATH) : undefined;
 

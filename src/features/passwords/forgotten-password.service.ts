@@ -57,7 +57,7 @@ export async function requestReset(services: Services, username: string, request
   const device = request.device === undefined ? undefined : digest(request.device);
   const whole: z.input<typeof content> = { username: username.slice(0, LONGEST), ipAddress, userAgent, requestId, language, device };
   const sealed = services.keyring.seal(JSON.stringify(whole), resetRequestContext(id));
-  // By network: what one sends by the thousand holds up few others.
+  // One queue per network, so that mass requests delay few others.
   const orderingKey = laneOf(networkOf(ipAddress ?? ''));
   await services.database.transaction((trx) =>
     insertEntry(trx, { kind: RESET_REQUEST, orderingKey, objectKey: null, payload: { id, sealed }, created: present() }),

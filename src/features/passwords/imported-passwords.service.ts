@@ -8,9 +8,9 @@ const derive = promisify(pbkdf2);
 const deriveScrypt = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
 /**
- * Compares a password with a stored hash of `encodeImportedHash`. The other service hashed what was typed as it was typed; here it may have
- * been typed on a keyboard that composes characters differently, so the composed form is tried as well. bcrypt knows 72 bytes, no more.
- * @throws when the stored string is no such hash
+ * Compares a password with a stored hash of `encodeImportedHash`. The other service hashed the input unchanged; here another keyboard may compose
+ * characters differently, so the composed form is tried as well. bcrypt uses only 72 bytes.
+ * @throws the stored string is not such a hash
  */
 export async function verifyImportedHash(stored: string, password: string): Promise<boolean> {
   const composed = password.normalize('NFC');

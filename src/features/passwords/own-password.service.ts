@@ -1,4 +1,7 @@
-/** A signed-in user changes or removes their password. To change it they give the present one if they have one (OWASP ASVS 5.0 section 6.2.3). The caller has checked that the sign-in is fresh. */
+/**
+ * A signed-in user changes or removes their password. A change requires the current one, if there is one (OWASP ASVS 5.0 section 6.2.3). The caller
+ * has checked that the sign-in is recent.
+ */
 
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -28,8 +31,8 @@ export interface PasswordChange {
 }
 
 /**
- * Sets the password, which ends all sessions and tokens of the user. A wrong present one counts as a failed sign-in.
- * @returns the user as they are now, or what is wrong; `not-used`: no password signs this user in
+ * Sets the password, which ends all sessions and tokens of the user. A wrong current one counts as a failed sign-in.
+ * @returns the changed user, or the problem; `not-used`: this user does not sign in with a password
  * @throws {TooManyFailures}
  */
 export async function changeOwnPassword(
@@ -46,13 +49,13 @@ export async function changeOwnPassword(
   }
   const problem = await findProblemOfChoice(services, password, user, { differs: true });
   if (problem !== undefined) return problem;
-  // Before the transaction: a hash takes its time, and connections are few.
+  // Before the transaction: hashing is slow, and connections are few.
   const passwordHash = await hashPassword(password);
   const changed = await services.database.transaction(async (trx) => {
     const before = await lockUser(trx, userId);
-    // With two concurrent changes, the second no longer knows the current password. A rehash keeps the time of the change.
+    // Of two concurrent changes, the second has an outdated current password. A rehash keeps the time of the change.
     if (before?.status !== 'ACTIVE' || before.passwordChanged?.getTime() !== user.passwordChanged?.getTime()) return undefined;
-    // A first password is a new way in, and anyone who gives themselves one here has been using the account.
+    // A first password is a new way to sign in, set by someone who was already using the account.
     if (before.passwordChanged === null) await queueNotice(trx, userId, 'password-changed', {}, asUser(request, before));
     return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed their password' }, request);
   });
@@ -62,14 +65,17 @@ export async function changeOwnPassword(
   return changed;
 }
 
-/** May this user do without their password: do the settings allow it, and have they a passkey to sign in with? @param user locked, where something is decided by it */
+/**
+ * Can this user remove their password: do the settings allow it, and do they have a passkey to sign in with? @param user locked, if the result
+ * decides a change
+ */
 export async function mayRemovePassword(services: Services, executor: Executor, user: User): Promise<boolean> {
   const { methods, passwordOptional } = await currentSettings(services, 'sign-in');
   if (!passwordOptional || !methods.includes('passkey') || user.status !== 'ACTIVE' || user.passwordHash === null) return false;
   return (await listPasskeys(executor, user.id)).length > 0;
 }
 
-/** Removes the password, which ends all sessions and tokens of the user. @returns false when they may not do without it */
+/** Removes the password, which ends all sessions and tokens of the user. @returns false if it cannot be removed */
 export async function removeOwnPassword(services: Services, userId: string, request: RequestContext): Promise<boolean> {
   const removed = await services.database.transaction(async (trx) => {
     const before = await lockUser(trx, userId);

@@ -19,9 +19,9 @@ export interface PasswordForm {
   readonly notice?: MessageKey;
   readonly problem?: PasswordProblem | 'missing' | undefined;
   readonly application?: ApplicationFacts | undefined;
-  /** Path that leads back to the first step of a sign-in. */
+  /** Path of the first step of a sign-in. */
   readonly restart?: string;
-  /** Path that gives up and returns to the application. */
+  /** Path that cancels and returns to the application. */
   readonly cancel?: string | undefined;
   /** See PageSources. */
   readonly redirectOrigins?: readonly string[] | undefined;

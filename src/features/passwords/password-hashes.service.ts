@@ -42,9 +42,9 @@ const salt = bytes(1, 512);
 
 const bcrypt = z.strictObject({
   algorithm: z.literal('BCRYPT'),
-  /** The logarithm of the rounds; bcrypt begins at 4. */
+  /** The logarithm of the rounds; bcrypt requires at least 4. */
   workFactor: z.int().min(4).max(MOST.bcryptWorkFactor),
-  // The last character holds fewer bits than it could. Where others are set, no implementation finds the password right.
+  // The last character has unused bits. If they are set, no implementation accepts the password.
   salt: z.string().regex(/^[./A-Za-z0-9]{21}[.Oeu]$/, 'must be 22 characters of bcrypt base64 (16 bytes)'),
   value: z.string().regex(/^[./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/, 'must be 31 characters of bcrypt base64 (23 bytes)'),
 });
@@ -143,14 +143,15 @@ export function encodeImportedHash(hash: ImportedHash): string {
       return `$pbkdf2-${PBKDF2_SCHEMES[hash.digestAlgorithm]}$i=${hash.iterationCount}$${hash.salt}$${hash.value}`;
     case 'ARGON2': {
       const { variant, version, memory, iterations, parallelism } = hash;
-      // Not as our own hashes are: it may cost more, and waits in the queue of imported ones.
+      // Not in the format of our own hashes: it may cost more, and waits in the queue of imported ones.
       return `$foreign-argon2${variant}$v=${version}$m=${memory},t=${iterations},p=${parallelism}$${unpadded(hash.salt)}$${unpadded(hash.value)}`;
     }
     case 'SCRYPT':
       return `$scrypt$ln=${Math.log2(hash.cost)},r=${hash.blockSize},p=${hash.parallelism}$${hash.salt}$${hash.value}`;
     case 'FIREBASE_SCRYPT': {
       const salted = Buffer.concat([Buffer.from(hash.salt, 'base64'), Buffer.from(hash.saltSeparator, 'base64')]);
-      // The value is the project's secret key, encrypted under a key that comes from the password. What is stored proves the password without that secret.
+      // The value is the project's secret key, encrypted with a key derived from the password. The stored value verifies the password without that
+      // secret.
       const stream = firebaseKeyStream(Buffer.from(hash.value, 'base64'), Buffer.from(hash.signerKey, 'base64'));
       return `$firebase-scrypt$ln=${hash.memoryCost},r=${hash.rounds},p=1$${salted.toString('base64')}$${stream.toString('base64')}`;
     }

@@ -7,7 +7,7 @@ export async function findFormerHashes(executor: Executor, userId: string, most:
   return executor('password_history').where({ user_id: userId }).orderBy('seq', 'desc').limit(most).pluck('password_hash');
 }
 
-/** Remembers a hash that is replaced, and forgets the oldest. @param most hashes that are kept. Needs the user's row locked. */
+/** Stores a replaced hash, and deletes the oldest ones. @param most maximum number of hashes. Needs the user's row locked. */
 export async function rememberFormerHash(trx: Executor, userId: string, passwordHash: string, most: number): Promise<void> {
   if (most > 0) await trx('password_history').insert({ user_id: userId, password_hash: passwordHash });
   const newest = trx('password_history').where({ user_id: userId }).orderBy('seq', 'desc').limit(most).select('seq');
@@ -17,11 +17,11 @@ export async function rememberFormerHash(trx: Executor, userId: string, password
 /** Costs of scrypt: the logarithm of N, block size, parallelism. */
 export type ScryptCost = readonly [work: number, ln: number, r: number, p: number];
 
-/** The dearest of each kind; null where there is none. */
+/** The most expensive one of each kind; null: none. */
 export interface DearestHashes {
   /** The work factor. */
   readonly bcrypt: number | null;
-  /** PBKDF2 with this digest: iterations, for every block of the key. */
+  /** PBKDF2 with this digest: iterations, for all blocks of the key. */
   readonly sha1: number | null;
   readonly sha256: number | null;
   readonly sha512: number | null;

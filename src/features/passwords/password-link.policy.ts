@@ -1,10 +1,10 @@
-/** Links by which people choose a password themselves: who may use one, and what status that leads to. */
+/** Links by which users choose a password: who can use one, and the resulting status. */
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 
-/** Why the link was made: a new account has no password yet, or the old password shall hold no longer. */
+/** Purpose of the link: a new account has no password yet, or the old password is no longer valid. */
 export type LinkPurpose = 'activation' | 'reset';
 
-/** @returns the status after the password was chosen; undefined when the link is of no use to a user of this status */
+/** @returns the status after the password was chosen; undefined if the link cannot be used in this status */
 export function statusAfterChoosing(status: UserStatus, purpose: LinkPurpose): UserStatus | undefined {
   switch (status) {
     case 'ACTIVE':

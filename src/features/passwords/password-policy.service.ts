@@ -42,7 +42,7 @@ export async function findPasswordProblem(services: Parts, password: string, own
 }
 
 /**
- * Also checks the history for users who choose themselves. Administrators are not told: it would confirm a guess of the user's password.
+ * Also checks the history for users who choose themselves. Administrators get no result, because it would confirm a guess of the user's password.
  * @param options.differs must it differ from the current one, whatever the policy?
  */
 export async function findProblemOfChoice(
@@ -58,7 +58,7 @@ export async function findProblemOfChoice(
   return usedBefore ? { problem: 'used-before', policy } : undefined;
 }
 
-/** @param count of passwords that are compared, the present one first */
+/** @param count maximum passwords to compare, starting with the current one */
 async function isUsedBefore({ database }: Parts, password: string, { id, passwordHash }: User, count: number): Promise<boolean> {
   if (count === 0) return false;
   const present = passwordHash === null ? [] : [passwordHash];

@@ -7,7 +7,7 @@ import { currentSettings } from '../settings/settings-cache.service.ts';
 /** Why no password signs the user in. */
 export type PasswordRefusal = { readonly reason: 'METHOD' } | { readonly reason: 'PROVIDER'; readonly provider: RequiredProvider };
 
-/** Is a password one of the sign-in methods of this service? */
+/** Is the password a sign-in method of this service? */
 export const arePasswordsUsed = async (services: Services): Promise<boolean> =>
   (await currentSettings(services, 'sign-in')).methods.includes('password');
 

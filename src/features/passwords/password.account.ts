@@ -18,7 +18,7 @@ import { type PasswordRefusal, passwordRefusal } from './password-sign-in.servic
 
 type Wrong = PasswordProblem | 'missing' | 'wrong-current' | 'not-used';
 
-/** How the user signs in without a password, one sentence each. */
+/** How the user signs in without a password, one sentence for each method. */
 async function waysInstead(services: Services, refusal: PasswordRefusal, user: User, text: Language['text']): Promise<readonly string[]> {
   if (refusal.reason === 'PROVIDER') return [text('account.password.use-provider', { provider: refusal.provider.name })];
   const { methods } = await currentSettings(services, 'sign-in');
@@ -81,7 +81,7 @@ export const receivePassword = change<AccountDeps>(async (deps, ctx, session, fo
   redirectAfterChange(ctx, 'password', 'password');
 }, 'password');
 
-/** POST /account/password/remove: the user signs in by passkey alone from now on */
+/** POST /account/password/remove: the user now signs in by passkey only */
 export const receivePasswordRemoval = change<AccountDeps>(async (deps, ctx, { accountId, amr, idp }) => {
   if (!(await removeOwnPassword(deps.services, accountId, visitor(ctx, deps.config)))) return redirectAfterChange(ctx, 'password');
   await signInAgain(deps, ctx, accountId, amr, idp);

@@ -10,7 +10,7 @@ export interface PasswordPolicy {
   readonly historyCount: number;
   /** Days after which another password must be chosen; null: never, as NIST recommends. */
   readonly maxAgeDays: number | null;
-  /** Are new passwords looked up among those that are known from data breaches? */
+  /** Are new passwords compared with those of data breaches? */
   readonly breached: BreachedPolicy;
   /** The server of ranges, to which five digits are added; null: Pwned Passwords. */
   readonly breachedRangeUrl: string | null;
@@ -28,7 +28,7 @@ export const LONGEST_HISTORY = 24;
 /** Shorter names are syllables of any sentence. */
 const SHORTEST_NAME = 4;
 
-/** Everything but length and history that a password is judged by. */
+/** The context of a password's validation, except length and history. */
 export interface PasswordContext {
   /** Login, e-mail addresses and names of the user. */
   readonly userNames: readonly string[];
@@ -62,7 +62,7 @@ export function passwordProblem(
   return isTooShortWithout([...ofUser, ...ofService]) ? 'like-user' : undefined;
 }
 
-/** The form in which passwords are compared with what others use: whichever way they are composed or capitalised. */
+/** The form in which passwords are compared with common ones, regardless of composition and case. */
 export const foldPassword = (password: string): string => password.normalize('NFKC').toLowerCase();
 
 /** `password2026!` is no better than `password`. Only after a letter: a long number is no word with an ending. */
@@ -70,7 +70,7 @@ const withoutTrivialEnding = (folded: string): string => folded.replace(/(?<=\p{
 
 const lettersAndDigits = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 
-/** Each name as a whole, and its words, of an address those before the @; the longest first, for one may hold the other. */
+/** Each name as a whole, and its words (of an address those before the @); longest first, because one may contain the other. */
 function wordsOf(names: readonly string[]): readonly string[] {
   const parts = names.flatMap((name) => {
     const folded = foldPassword(name);
@@ -81,9 +81,9 @@ function wordsOf(names: readonly string[]): readonly string[] {
 }
 
 /**
- * Does a range hold this digest?
- * @param range lines of the end of a digest, a colon, and how often it was seen; 0 times: padding
- * @param end of the digest, hexadecimal in capitals
+ * Does a range contain this digest?
+ * @param range lines of the end of a digest, a colon, and the count; 0: padding
+ * @param end of the digest, hexadecimal in upper case
  */
 export const rangeContains = (range: string, end: string): boolean =>
   range.split('\n').some((line) => {

@@ -14,13 +14,13 @@ import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
 export const dummyHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$8FpXIcqIzkuSFpVr+X3aFg$UpXiSIjSADpVpQYT9tCAED/oHEKZcsQ8AvKoELBFLPI`;
 
-/** More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool. */
+/** More concurrent hashes than cores would not be faster, but use 19 MiB each and block the thread pool. */
 export const MAX_CONCURRENT_HASHES = availableParallelism();
-/** For some twenty seconds: later callers would have given up before their turn. Which caller is refused does not depend on the user name. */
+/** About twenty seconds: later callers would have given up before their turn. Which caller is refused does not depend on the user name. */
 export const MOST_WAITING = 500 * MAX_CONCURRENT_HASHES;
 export const inTurn = traced(createSemaphore(MAX_CONCURRENT_HASHES, MOST_WAITING));
 
-/** A span for each hash, which says how long it waited for its turn. */
+/** A span for each hash, with its waiting time. */
 function traced(turn: Semaphore): Semaphore {
   const run: <T>(work: () => Promise<T>) => Promise<T> = (work) =>
     inSpan({ name: 'password hash', kind: 'internal' }, (span) => {
@@ -33,7 +33,7 @@ function traced(turn: Semaphore): Semaphore {
   return Object.assign(run, { isFull: turn.isFull });
 }
 
-/** The same characters, whichever way a keyboard composes them (RFC 8265 section 4.2.2, rule 4). */
+/** The composed form, regardless of the keyboard (RFC 8265 section 4.2.2, rule 4). */
 const composed = (password: string): string => password.normalize('NFC');
 
 /** @returns the PHC string to store, of the library's default variant, Argon2id @throws {Overloaded} */
@@ -42,10 +42,10 @@ export const hashPassword = (password: string): Promise<string> => inTurn(() => 
 const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
 
 /**
- * Compares a password with a stored hash, of argon2 or imported.
- * @param stored null where there is no such user or no password: takes the same time and is false, as it is for a password that another system knows
- * @param begins called when it is this comparison's turn
- * @throws {Overloaded} no matter who is meant
+ * Compares a password with a stored hash, argon2 or imported.
+ * @param stored null for an unknown user or no password: takes the same time and returns false, as for a password that another system has
+ * @param begins called when this comparison leaves the queue
+ * @throws {Overloaded} for any user
  */
 export async function verifyPassword(stored: string | null, password: string, begins: () => void = () => {}): Promise<boolean> {
   const hash = stored === PASSWORD_ELSEWHERE ? null : stored;
@@ -65,12 +65,12 @@ export async function verifyPassword(stored: string | null, password: string, be
 /** Maximum queue for comparisons with imported hashes. They can take a second each, and run one at a time beside all others. */
 export const MOST_IMPORTED_WAITING = 16;
 export const importedInTurn = traced(createSemaphore(1, MOST_IMPORTED_WAITING));
-/** Under way or waiting, by the stored hash. */
+/** Running or queued, by stored hash. */
 const comparing = new Map<string, { readonly password: string; readonly matches: Promise<boolean> }>();
 
 /**
- * One comparison at a time for each account: of guesses at once the others count as wrong, without one.
- * @throws {Overloaded} when too many accounts wait
+ * One comparison at a time for each account: of concurrent guesses, the others count as wrong without a comparison.
+ * @throws {Overloaded} too many accounts are waiting
  */
 async function compareImported(stored: string, password: string, begins: () => void): Promise<boolean> {
   const before = comparing.get(stored);
@@ -86,10 +86,10 @@ async function compareImported(stored: string, password: string, begins: () => v
   return matches;
 }
 
-/** Is a comparison with this hash dear, and kept apart from others? */
+/** Is a comparison with this hash expensive, and queued separately? */
 export const isImported = (stored: string | null): boolean => stored !== null && !isArgon2(stored);
 
-/** Should this hash be made again, because it was imported or made with other parameters? */
+/** Should this password be hashed again, because its hash was imported or has other parameters? */
 export function isOutdated(stored: string): boolean {
   if (!isArgon2(stored)) return true;
   const { memoryCost, timeCost, parallelism } = parseOptions(stored);

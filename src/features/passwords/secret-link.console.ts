@@ -21,7 +21,7 @@ import type { User } from '../users/users.resource.ts';
 /** Can this administrator have links sent by e-mail, from their address? */
 export const mayMail = ({ services, request }: ConsoleRequest): Promise<boolean> => isMailPossible(services, request);
 
-/** Place where e-mail to this address arrives. */
+/** Where e-mail to this address is delivered. */
 export const linkOutcome = async ({ services }: ConsoleRequest, address: Value): Promise<Value> =>
   (await mailRoute(services)).kind === 'server' ? address : phrase('the dev inbox of this machine, because there is no mail server');
 
@@ -49,11 +49,11 @@ export async function linkDelivery(
   return { fields: [{ name: 'way', label, kind: 'radios', options: [byMail, BY_LINK], value: 'mail' }], facts: [] };
 }
 
-/** @returns true: by mail @throws {ApiError} validation: nothing was chosen, or mail is not possible any more */
+/** @returns true: by e-mail @throws {ApiError} validation: nothing was selected, or e-mail is no longer possible */
 export async function isByMail(visit: ConsoleRequest, user: Pick<User, 'email'>, form: URLSearchParams): Promise<boolean> {
   const { fields } = await linkDelivery(visit, user);
   if (fields.length > 0) return parse(z.object({ way: z.enum(['mail', 'link']) }), typedValues(fields, form)).way === 'mail';
-  // The form was drawn when it was possible: a link that is shown is not what was asked for.
+  // The form offered e-mail: showing the link instead is not what the administrator chose.
   if (form.get('way') === 'mail') throw validation([{ field: 'way', message: 'by e-mail is no longer possible. Choose again' }]);
   return false;
 }

@@ -12,10 +12,10 @@ export const TOKEN_EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exch
 /** RFC 7523 section 2.1. */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** OpenID Connect CIBA Core 1.0: the application asks, the user answers elsewhere. */
+/** OpenID Connect CIBA Core 1.0: the application sends the request, the user answers on another device. */
 export const CIBA_GRANT = 'urn:openid:params:grant-type:ciba';
 
-/** The grant types that a rule may name. A refresh is judged as the grant that it continues. */
+/** The grant types that a rule can contain. A refresh is evaluated as the grant that it continues. */
 export const ACCESS_GRANT_TYPES = [
   'authorization_code',
   'implicit',
@@ -42,7 +42,7 @@ interface Listed {
 
 /** A condition that is absent restricts nothing. */
 export interface RuleConditions {
-  /** One of the users, a member of one of the groups, or who has one of the roles at the application; the word EVERYONE among the groups is everyone. */
+  /** One of the users, a member of one of the groups, or a user with one of the roles at the application; EVERYONE as a group means everyone. */
   readonly people?: { readonly users?: Listed | undefined; readonly groups?: Listed | undefined; readonly roles?: Listed };
   readonly grantTypes?: Listed;
   /** Every requested scope must be among them; `*` is all. */
@@ -56,7 +56,7 @@ export interface RuleConditions {
 export interface RuleActions {
   readonly token?: {
     readonly accessTokenLifetimeMinutes?: number;
-    /** 0: as long as any may live, see `LONGEST_REFRESH_TOKEN`. */
+    /** 0: the maximum, see `LONGEST_REFRESH_TOKEN`. */
     readonly refreshTokenLifetimeMinutes?: number;
     readonly refreshTokenWindowMinutes?: number;
     /** Asked before its tokens are issued. */
@@ -82,13 +82,13 @@ export interface AccessPolicy {
 interface AccessUser {
   readonly id: string;
   readonly groupIds: readonly string[];
-  /** Names of the roles at the application; absent where no rule names roles. */
+  /** Names of the roles at the application; absent if no rule contains roles. */
   readonly roles?: readonly string[];
 }
 
 export interface AccessFacts {
   readonly clientId: string;
-  /** undefined: the application asks for itself. */
+  /** undefined: the application acts for itself. */
   readonly user: AccessUser | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
@@ -134,7 +134,7 @@ export interface AccessDecision {
   readonly policy: AccessPolicy | undefined;
   /** The rule that allowed. */
   readonly rule: AccessRule | undefined;
-  /** The rule's, and where it says nothing the server's. */
+  /** The rule's, or by default the server's. */
   readonly lifetimes: TokenLifetimes;
   /** Evaluated steps in order; the last one gives the reason. */
   readonly reasons: readonly AccessStep[];
@@ -142,7 +142,7 @@ export interface AccessDecision {
 
 const names = ({ include }: Listed, value: string): boolean => include.includes(value);
 
-/** Without a user a rule that names people fits only where it names everyone. */
+/** Without a user, a rule with people matches only if it contains everyone. */
 function fitsPeople({ people: { users, groups, roles } = {} }: RuleConditions, user: AccessFacts['user']): boolean {
   if (users === undefined && groups === undefined && roles === undefined) return true;
   if (groups !== undefined && names(groups, EVERYONE)) return true;
@@ -167,7 +167,7 @@ const fitsDetails = ({ authorizationDetails: types }: RuleConditions, requested:
 const fitsActor = ({ actors }: RuleConditions, actor: string | undefined): boolean =>
   actors === undefined || (actor !== undefined && (names(actors, ANY) || names(actors, actor)));
 
-/** @returns why the rule does not fit, or that it does */
+/** @returns why the rule does not match, or that it matches */
 function judge({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
   if (!fitsGrantType(conditions, facts.grantType)) return 'the rule is for another grant type';
   if (!fitsPeople(conditions, facts.user)) return 'the rule is for other people';
@@ -183,7 +183,7 @@ const LONGEST_REFRESH_TOKEN = 315_360_000;
 
 const seconds = (minutes: number | undefined, otherwise: number): number => (minutes === undefined ? otherwise : minutes * 60);
 
-/** @param server the lifetimes that hold where the rule sets none */
+/** @param server lifetimes if the rule sets none */
 export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFacts, server: TokenLifetimes): AccessDecision {
   const reasons: AccessStep[] = [];
   const decided = (policy: AccessPolicy | undefined, rule: AccessRule | undefined): AccessDecision => {
@@ -227,7 +227,7 @@ export const dependsOnRoles = (policies: readonly AccessPolicy[]): boolean =>
 export const dependsOnDetails = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => conditions.authorizationDetails !== undefined));
 
-/** Objects that a rule's conditions can name and that can be deleted meanwhile. */
+/** Objects in a rule's conditions that may have been deleted since. */
 export type NamedInRule = 'user' | 'group' | 'application';
 
 /** @returns the conditions without that name; a list that was its alone stays, empty */

@@ -1,5 +1,5 @@
 /**
- * Decision about a sign-in or request as stored with its audit event: facts and reason codes, bounded in size, without secrets and names of users.
+ * Decision about a sign-in or request as stored with its audit event: facts and reason codes, of limited size, without secrets and names of users.
  * Policies make the decisions; decision-text.console.ts describes them.
  */
 
@@ -23,11 +23,11 @@ export interface PasswordRefused {
     | 'CHANGED_MEANWHILE';
   /** The account's, at that moment. */
   readonly status?: string;
-  /** Wrong ones since the last right one or the last lock, this one included. */
+  /** Wrong attempts since the last success or lock, including this one. */
   readonly failures?: number;
-  /** ISO 8601; the lock that holds from now on. */
+  /** ISO 8601; end of the new lock. */
   readonly lockedUntil?: string;
-  /** Was it tried in a browser in which the user had signed in before? Those have a count of their own. */
+  /** Was the attempt in a browser in which the user signed in before? Those are counted separately. */
   readonly knownBrowser?: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface RecordedRequest {
   readonly prompt?: string;
   /** Token exchange: the actor. */
   readonly actor?: string;
-  /** Types of its authorization details, where a rule names types. Bounded by what a request may have. */
+  /** Types of its authorization details, if a rule contains types. Limited by the maximum of a request. */
   readonly detailTypes?: readonly string[];
   /** Audiences that were requested by `resource` or `audience`, at most `MOST_RESOURCES`; absent: none. */
   readonly resources?: readonly string[];
@@ -97,7 +97,7 @@ export interface AccessRefused {
   readonly request: RecordedRequest;
   /** Evaluated steps in order; at most `MOST_STEPS`, including the last. */
   readonly steps: readonly KeptStep[];
-  /** Steps that are not kept. */
+  /** Number of steps that are not stored. */
   readonly left?: number;
 }
 
@@ -152,7 +152,7 @@ export interface HookCall {
   readonly changed?: readonly string[];
 }
 
-/** Another way to sign in than the identity provider that the user's domain requires. */
+/** Another sign-in method than the identity provider that the user's domain requires. */
 interface ProviderDemanded {
   readonly kind: 'provider-required';
   /** Its name. */

@@ -13,7 +13,7 @@ import { createPolicy, deletePolicy, getPolicy, listPolicies, replacePolicy, set
 /** Address of the next lifecycle step. */
 const step = z.object({ href: z.url(), hints: z.object({ allow: z.tuple([z.literal('POST')]) }) });
 
-/** The links of what is active or not: of the two steps the one that changes something is there, of what belongs to the service neither. */
+/** Links of an object with a status: the step that changes it; none for objects of the service itself. */
 export const lifecycleLinks = links.extend({ activate: step.optional(), deactivate: step.optional() });
 
 export function linksOf(href: string, { status, system }: { status: PolicyStatus; system: boolean }): z.input<typeof lifecycleLinks> {

@@ -141,7 +141,7 @@ const detail: ConsolePage = {
   },
 };
 
-/** @param now undefined: of a policy to be made */
+/** @param now undefined: a new policy */
 async function fieldsFor(visit: ConsoleRequest, now: Policy | undefined, typed: Typed): Promise<readonly Field[]> {
   const isForAll = now === undefined || now.clients.includes(ALL_CLIENTS);
   return [
@@ -204,7 +204,7 @@ const create: ConsolePage = {
   },
 };
 
-/** The way to a page below a policy. */
+/** Breadcrumbs of a page below a policy. */
 export const crumbsBelowPolicy = (subject: ServerSubject, policy: Policy) => [
   ...crumbsOfPolicies(subject),
   { label: verbatim(policy.name), href: addressOfPolicy(subject, policy) },

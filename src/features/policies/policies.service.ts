@@ -27,7 +27,7 @@ import {
 export interface PolicyInput {
   readonly name: string;
   readonly description?: string | undefined;
-  /** Absent or beyond the others: the last; at a change: where it is. */
+  /** Absent or too large: last; on a change: unchanged. */
   readonly priority?: number | undefined;
   /** Absent: ACTIVE; at a change: as it is. */
   readonly status?: PolicyStatus | undefined;
@@ -146,7 +146,7 @@ export const policyTarget = ({ id, name }: Pick<Policy, 'id' | 'name'>) => ({ id
 
 /** @throws {ApiError} validation: a client that is neither the word for all nor an application */
 function refuseMissing(clients: readonly string[], existing: Existing): void {
-  // A client that introduces itself may be named before it was seen.
+  // A client with a metadata document may be referenced before its first sign-in.
   const known = new Set([ALL_CLIENTS, ...existing.application, ...clients.filter(isClientIdUrl)]);
   const problems = policyProblems('conditions.clients.include', clients, known);
   if (problems.length > 0) throw validation(problems);
@@ -175,7 +175,7 @@ export const policyEvent = (step: keyof typeof VERBS, policy: Policy, request: R
   targets: [policyTarget(policy), { id: policy.serverId, type: 'AuthorizationServer', displayName: policy.serverId }],
 });
 
-/** The policy as the audit log keeps it. */
+/** The policy's data in audit events. */
 const described = ({ name, description, priority, status, clients }: Policy) => ({ name, description, priority, status, clients });
 const nameTaken = () =>
   conflict({ field: 'name', message: 'another policy of this authorization server has this name. Choose another name' });

@@ -91,7 +91,7 @@ const LISTS: Readonly<Record<NamedInRule, string>> = {
 };
 const RULE_AMONG_OTHERS = Object.fromEntries(Object.entries(RULE).map(([field, column]) => [field, `policy_rules.${column}`]));
 
-/** The rules of all servers whose conditions hold that name, by id. @returns each with the server that it belongs to */
+/** The rules of all servers whose conditions contain the name, by ID. @returns each with its server */
 export async function listRulesNaming(
   executor: Executor,
   kind: NamedInRule,
@@ -104,7 +104,7 @@ export async function listRulesNaming(
     .select<(PolicyRule & { serverId: string })[]>({ ...RULE_AMONG_OTHERS, serverId: 'policies.server_id' });
 }
 
-/** The rules of all servers whose tokens an inline hook changes, by id. @returns each with the server that it belongs to */
+/** The rules of all servers with the inline hook, by ID. @returns each with its server */
 export async function listRulesWithHook(executor: Executor, hookId: string): Promise<(PolicyRule & { readonly serverId: string })[]> {
   return executor('policy_rules')
     .join('policies', 'policies.id', 'policy_rules.policy_id')

@@ -13,7 +13,7 @@ import { policyEvent } from './policies.service.ts';
 import { findPolicy, listPoliciesNaming, listRulesNaming, updatePolicy, updatePolicyRule } from './policies.store.ts';
 import { ruleEvent } from './policy-rules.service.ts';
 
-/** @param trx in which the user or group is locked: nobody can write its name down any more */
+/** @param trx in which the user or group is locked, so that new references are impossible */
 export async function removePersonFromPolicies(
   services: Services,
   trx: Executor,
@@ -46,7 +46,7 @@ export async function removeClientFromPolicies(
   clientId: string,
   request: RequestContext,
 ): Promise<void> {
-  // An application may be called so; in a policy the word means all of them.
+  // An application may have this ID; in a policy the word means all clients.
   const listPolicies = async () => (clientId === ALL_CLIENTS ? [] : listPoliciesNaming(trx, clientId));
   await lockServers(services, trx, [...(await listPolicies()), ...(await listRulesNaming(trx, 'application', clientId))]);
   await removeFromRules(trx, 'application', clientId, request);

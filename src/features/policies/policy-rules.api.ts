@@ -35,7 +35,7 @@ const ruleBody = z.strictObject({
     scopes: presentPolicyList(named).exactOptional(),
     /** Names of authorization detail types, or `*`. A request with another type does not match; an empty list matches requests without details. */
     authorizationDetails: presentPolicyList(named).exactOptional(),
-    /** Client IDs of applications that act for the user at a token exchange, or `*`. A rule with this condition is for token exchanges alone. */
+    /** Client IDs of applications that act for the user at a token exchange, or `*`. A rule with this condition applies to token exchanges only. */
     actors: presentPolicyList(named).exactOptional(),
   }),
   /** Absent settings default to the server's. */
@@ -112,7 +112,7 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
 
 const inputOf = ({ type: _, actions = {}, ...rest }: z.output<typeof ruleBody>) => ({ ...rest, actions });
 
-/** Okta's Terraform provider reads the users where it has groups; beside other people an empty list changes nothing. */
+/** Okta's Terraform provider reads the users if there are groups; an empty list beside other people has no effect. */
 const conditionsOf = ({ people, ...rest }: PolicyRule['conditions']) => ({
   ...rest,
   ...(people !== undefined && { people: people.groups === undefined ? people : { ...people, users: people.users ?? { include: [] } } }),

@@ -31,7 +31,7 @@ export interface PolicyPath {
 
 export interface RuleInput {
   readonly name: string;
-  /** Absent or beyond the others: the last; at a change: where it is. */
+  /** Absent or too large: last; on a change: unchanged. */
   readonly priority?: number | undefined;
   /** Absent: ACTIVE; at a change: as it is. */
   readonly status?: PolicyStatus | undefined;
@@ -140,7 +140,10 @@ const namesOf = ({ people, actors }: RuleConditions): Names => ({
   application: (actors?.include ?? []).filter((id) => id !== ANY),
 });
 
-/** The lock of the server keeps its scopes and types as they are. @throws {ApiError} validation: a user, group, application, scope, type of details or hook that does not exist */
+/**
+ * The server's lock prevents changes of its scopes and types. @throws {ApiError} validation: a user, group, application, scope, type of details or
+ * hook does not exist
+ */
 async function refuseMissing(
   trx: Executor,
   serverId: string,
@@ -192,6 +195,6 @@ export const ruleEvent = (
   targets: [{ id, type: 'PolicyRule', displayName: name }, policyTarget(policy)],
 });
 
-/** The rule as the audit log keeps it. */
+/** The rule's data in audit events. */
 const describedRule = ({ name, priority, status, conditions, actions }: PolicyRule) => ({ name, priority, status, conditions, actions });
 const nameTaken = () => conflict({ field: 'name', message: 'another rule of this policy has this name. Choose another name' });

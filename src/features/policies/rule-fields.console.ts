@@ -70,7 +70,7 @@ function detailFields({ items }: { readonly items: readonly DetailType[] }, { au
   ];
 }
 
-/** @param now undefined: of a rule to be made */
+/** @param now undefined: a new rule */
 export async function ruleFields(
   visit: ConsoleRequest,
   serverId: string,

@@ -20,7 +20,7 @@ const COUNTRIES: readonly (readonly [value: string, label: string])[] = [
 
 type Held = (name: string) => string;
 
-/** @param held what the address of the page says */
+/** @param held values of the page's URL */
 export const signInFields = (held: Held): readonly Field[] => [
   { name: 'ip', label: 'IP address', hint: 'From where the user signs in, for the rules of the sign-in policy.', value: held('ip') },
   { name: 'browser', label: 'Browser', value: held('browser'), options: BROWSERS.map(([value, label]) => ({ value, label })) },

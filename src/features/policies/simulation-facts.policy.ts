@@ -48,12 +48,12 @@ export interface SimulationFacts {
     readonly registeredAt: string | null;
     readonly settings: ApplicationSettings;
   };
-  /** undefined: the application asks for itself. */
+  /** undefined: the application acts for itself. */
   readonly user: SimulatedUser | undefined;
-  /** By which `sub` the application knows the user; undefined: there is no user. */
+  /** `sub` of the user at the application; undefined: there is no user. */
   readonly subject: string | undefined;
   readonly isAssigned: boolean;
-  /** Scopes the user allowed the application before, at this server. */
+  /** Scopes that the user allowed the application before at this server. */
   readonly remembered: ReadonlySet<string>;
   readonly grantType: AccessGrantType;
   /** Token exchange: the acting application. */

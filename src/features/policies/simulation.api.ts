@@ -1,4 +1,4 @@
-/** `authorizationServers/{id}/simulate`: simulates a token request. Specific to this service; Okta has a preview of tokens only. */
+/** `authorizationServers/{id}/simulate`: simulates a token request. An extension: Okta only has a preview of tokens. */
 
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -59,7 +59,7 @@ const simulatedRequest = z.strictObject({
     .default([]),
   /** Call the rule's inline hook? Its response affects only the simulation. */
   run_inline_hook: z.boolean().default(false),
-  /** From where and how the user signs in, for the rules of the sign-in policy. */
+  /** Circumstances of the sign-in, for the rules of the sign-in policy. */
   sign_in: z
     .strictObject({
       ip_address: z.union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' }).exactOptional(),
@@ -74,7 +74,7 @@ const claims = z.record(z.string(), z.unknown());
 const named = z.object({ id: z.string(), name: z.string() }).nullable();
 
 const simulation = z.object({
-  /** CONSENT: the dialog is shown; the rest holds if the user allows everything. */
+  /** CONSENT: the dialog is shown; the rest applies if the user allows everything. */
   outcome: z.enum(['TOKENS', 'CONSENT', 'REFUSED']),
   /** Why the request is refused: the first of the reasons. */
   refusal: z.object({ error: z.string(), reason: z.string() }).nullable(),
@@ -119,7 +119,7 @@ const simulation = z.object({
       authorization_details: z.array(z.object({ type: z.string(), ask: z.boolean(), reason: z.string() })),
     })
     .nullable(),
-  /** Those of the rule, and where it says nothing the server's. */
+  /** The rule's, or by default the server's. */
   lifetimes: z.object({
     accessTokenSeconds: z.int(),
     idTokenSeconds: z.int(),

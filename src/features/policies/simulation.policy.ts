@@ -1,6 +1,6 @@
 /**
- * Simulates a token request: the same functions decide in the same order as for real requests, on facts that were read in advance. It assumes a
- * signed-in user who gives every consent and, where a page can ask for it, their second factor.
+ * Simulates a token request: the same functions decide in the same order as for real requests, based on facts that were read in advance. It assumes a
+ * signed-in user who gives every consent and, if a page can ask for it, uses their second factor.
  */
 
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
@@ -48,7 +48,7 @@ interface SimulatedTokens {
 }
 
 export interface Simulation {
-  /** CONSENT: the dialog is shown; what follows holds if the user allows everything. */
+  /** CONSENT: the dialog is shown; the rest applies if the user allows everything. */
   readonly outcome: 'TOKENS' | 'CONSENT' | 'REFUSED';
   /** The first in the order of the checks. */
   readonly refusal: SimulatedRefusal | undefined;
@@ -88,7 +88,7 @@ const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType)
 export const isExchange = (grantType: AccessGrantType): boolean => grantType === TOKEN_EXCHANGE_GRANT || grantType === JWT_BEARER_GRANT;
 const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'authorization_code' || grantType === 'implicit';
 
-/** The first of the application's response types that serves the grant; an ID token comes along where the request is for openid. */
+/** The first response type of the application for the grant; with an ID token if the request contains openid. */
 function responseTypeOf({ grantType, application, asked }: SimulationFacts): string | undefined {
   const implicit = asked.includes('openid') ? ['id_token token', 'token', 'id_token'] : ['token'];
   const fitting = grantType === 'authorization_code' ? ['code'] : grantType === 'implicit' ? implicit : [];
@@ -189,7 +189,10 @@ function refusalOf(
 const organizationOf = ({ application, user, grantType, organization: wanted }: SimulationFacts) =>
   decideAmong({ setting: application.settings.organization, wanted }, asksUser(grantType) ? user?.memberships : undefined);
 
-/** Bytes of what tokens say beside these claims: times, ids and the class of the sign-in of an access token; of an ID token also hashes, nonce and ways of authentication. */
+/**
+ * Bytes of tokens apart from these claims: times, IDs and authentication class of an access token; for an ID token also hashes, nonce and
+ * authentication methods.
+ */
 const REST_OF_ACCESS_TOKEN = 192;
 const REST_OF_ID_TOKEN = 492;
 function tokensOf(facts: SimulationFacts, responseType: string | undefined, granted: readonly string[]): SimulatedTokens {

@@ -42,7 +42,7 @@ import type { SimulatedPrompt, SimulatedUser } from './simulation-facts.policy.t
 
 export interface SimulatedRequest {
   readonly clientId: string;
-  /** Id or login; absent: the application asks for itself. */
+  /** ID or user name; absent: the application acts for itself. */
   readonly user?: string | undefined;
   readonly grantType: AccessGrantType;
   /** Token exchange: client ID of the acting application; absent: the requesting one. */
@@ -58,16 +58,16 @@ export interface SimulatedRequest {
   readonly prompts: ReadonlySet<SimulatedPrompt>;
   /** Call the inline hook? Its response is shown and affects nothing else. */
   readonly runHook: boolean;
-  /** From where and how the user signs in; absent: the rules of the sign-in policy are left out. */
+  /** Circumstances of the sign-in; absent: the rules of the sign-in policy are not evaluated. */
   readonly signIn?: SimulatedSignIn | undefined;
 }
 
 interface SimulatedSignIn {
   readonly ipAddress?: string | undefined;
   readonly newBrowser: boolean;
-  /** Absent: as the database of countries says of the address. */
+  /** Absent: determined from the address by the database of countries. */
   readonly newCountry?: boolean | undefined;
-  /** Absent: as long as it is ago for this user. */
+  /** Absent: the user's actual value. */
   readonly daysSinceLastSignIn?: number | undefined;
 }
 
@@ -86,12 +86,12 @@ export interface SimulatedAnswer extends Simulation {
   readonly user: SimulatedUser | undefined;
   /** undefined: there is no user. */
   readonly isAssigned: boolean | undefined;
-  /** The user’s roles at the application, each with where it comes from; undefined: there is no user. */
+  /** The user's roles at the application, with their sources; undefined: there is no user. */
   readonly heldRoles: readonly HeldRole[] | undefined;
   readonly offered: readonly Scope[];
   /** undefined: the request is refused, or the rule has none. */
   readonly hook: SimulatedHook | undefined;
-  /** Seconds, where the hook shortens them. */
+  /** Seconds, if the hook shortens them. */
   readonly hookedLifetimes: { readonly access?: number | undefined; readonly identity?: number | undefined };
   /** Decision of the sign-in rules; undefined: not simulated, or no user. */
   readonly signIn: SignInDecision | undefined;
@@ -103,7 +103,7 @@ export interface SimulatedAnswer extends Simulation {
   readonly factors: readonly SecondFactor['type'][] | undefined;
 }
 
-/** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
+/** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or is given although the grant has none */
 export async function simulateRequest(
   services: Services,
   serverId: string,
@@ -171,7 +171,7 @@ export async function simulateRequest(
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
 
-/** Errors of a request that is refused before anybody signs in. */
+/** Errors that refuse a request before the sign-in. */
 const PRECEDES_SIGN_IN: ReadonlySet<string> = new Set([
   ...['invalid_request', 'invalid_client', 'unauthorized_client', 'invalid_scope', 'invalid_target', 'invalid_authorization_details'],
 ]);

@@ -128,7 +128,7 @@ function detailsIn(typed: string): Pick<SimulatedRequest, 'details' | 'detailTyp
 
 const isGrant = (name: string): name is AccessGrantType => (ACCESS_GRANT_TYPES as readonly string[]).includes(name);
 
-/** The question that the address asks. @throws {ApiError} validation */
+/** The simulated request of the URL. @throws {ApiError} validation */
 async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
   const { query } = visit;
   const held = (name: string): string => {

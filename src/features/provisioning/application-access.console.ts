@@ -6,7 +6,7 @@ import { applicationIn, headOf, warningsOf } from '../applications/application-p
 import { assignmentParts } from '../applications/assignments.console.ts';
 import { provisioningParts } from './provisioning.console.ts';
 
-/** A page has one main action at most, and this one has several equal ones. */
+/** A page has at most one main action, and this one has several equal ones. */
 const withoutMain = (part: Part): Part => ({
   ...part,
   ...(part.actions && { actions: part.actions.map((one) => ({ ...one, main: false })) }),

@@ -1,6 +1,7 @@
 /**
- * Carries users and groups to the SCIM targets of applications. While a target is away, only a probe asks for it, every 20 seconds or when the target says; when it
- * answers, all that waited is due, users who leave first. A resource that the target refuses is marked as failed and holds nobody else up.
+ * Pushes users and groups to the SCIM targets of applications. While a target is unavailable, only a probe calls it, every 20 seconds or as the
+ * target requests. When it responds, all waiting entries become due, removed users first. A resource that the target refuses is marked as failed and
+ * delays no others.
  */
 
 import { z } from 'zod';
@@ -18,7 +19,7 @@ import { planUser, provisioningTargets, pushGroup, pushUser } from './provisioni
 import { PROVISIONING, prioritizeRemovals, queueDifferences, queueOne } from './provisioning-queue.store.ts';
 import { type ScimTarget, scimTarget, TargetRefusal, TargetUnavailable } from './scim-target.service.ts';
 
-/** Seconds that a delivery may take: some calls of up to five seconds each. */
+/** Maximum seconds of a delivery: several calls of up to five seconds each. */
 const TAKEN_FOR = 90;
 
 /** Queues every user and group of an application that differs at the target, leaving users first. Ends pauses; deliveries in progress are left alone. */
@@ -40,20 +41,23 @@ const secondsFromNow = (seconds: number): Date => new Date(present().getTime() +
 /** Refused credentials, and too many requests, are those of everyone. */
 const OF_ALL: readonly unknown[] = [401, 404, 429];
 
-/** A failure of one user may not mean that the target is unavailable for all. @throws {TargetUnavailable} when it is; else the given error, or a refusal instead */
+/**
+ * A failure of one user does not mean that the target is unavailable for all. @throws {TargetUnavailable} if it is; otherwise the given error, or a
+ * refusal
+ */
 async function judge(scim: ScimTarget, error: unknown): Promise<never> {
   if (!(error instanceof TargetUnavailable) || OF_ALL.includes(error.status)) throw error;
   await scim.check();
   throw new TargetRefusal(error.status ?? 503, error.message);
 }
 
-/** Attempts after which a resource is given up: an hour of them. */
+/** Attempts after which a push fails for good: about an hour. */
 const MOST_ATTEMPTS = 62;
-/** At most a minute: an entry of a user who leaves meanwhile waits behind this one. */
+/** At most a minute: an entry of a user who is removed meanwhile waits behind this one. */
 const pauseAfter = (failures: number): number | undefined => (failures < MOST_ATTEMPTS ? ([5, 30][failures - 1] ?? 60) : undefined);
-/** Seconds to the next attempt, after an hour of them, to take the access of a user who left: that is never given up. */
+/** Seconds to the next attempt of removing a user, after the first hour: it never fails for good. */
 const LEAVER_PAUSE = 3600;
-/** In place of the digest where a user who left could not be taken away: those failures are counted apart from the ones of pushes before. */
+/** Replaces the digest if a user could not be removed: those failures are counted separately from earlier pushes. */
 const LEAVING = 'leaving';
 
 /** Tried again; all else waits for a change or a retry. */

@@ -1,4 +1,4 @@
-/** The form of a SCIM target: its fields, and the typed values as the service takes them. */
+/** The form of a SCIM target: its fields, and their values as input of the service. */
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { ProvisioningTarget } from './provisioning.resource.ts';

@@ -1,4 +1,4 @@
-/** Brings one user or one group to a SCIM target: matched before it is created, changed only where it differs. */
+/** Pushes one user or group to a SCIM target: matched before it is created, changed only if it differs. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -105,7 +105,7 @@ export async function pushUser(services: Services, scim: ScimTarget, target: Pro
 /** Digest of a user who is inactive at the target: nothing to compare. */
 const INACTIVE = 'inactive';
 
-/** Only `active` is changed: a target that refuses another attribute must not keep the user. */
+/** Changes only `active`: a target that refuses another attribute must not keep the user active. */
 async function takeAway(
   services: Services,
   scim: ScimTarget,
@@ -116,7 +116,7 @@ async function takeAway(
   if (known.state === 'DEACTIVATED' && known.digest !== null && !isErased) return;
   const path = pathOf('Users', known.remoteId);
   const isThere = action === 'delete' ? await scim.remove(path) : await deactivate(scim, path);
-  // Behind a wrong address nobody is there.
+  // With a wrong URL, every user would seem to be missing.
   if (!isThere) await scim.check();
   const { applicationId } = target;
   await services.database.transaction(async (trx) => {
@@ -179,7 +179,7 @@ async function bring(
   return { remoteId, createdThere: known?.remoteId === remoteId && known.createdThere };
 }
 
-/** @returns the ID of the new user, or who is there already: one that no filter found, or of an earlier attempt of which the response was lost */
+/** @returns the ID of the new or of an existing user: one that no filter found, or of an earlier attempt whose response was lost */
 async function createdOrFound(
   scim: ScimTarget,
   { resource }: WantedRemoteUser,
@@ -202,7 +202,7 @@ async function change(scim: ScimTarget, remoteId: string, before: ScimObject, wa
   if (!isThere) throw new TargetRefusal(404, 'the user is not at the target any more');
 }
 
-/** By `externalId`, then by user name. A target may ignore a filter, so what comes is compared. @throws {TargetUnavailable} @throws {TargetRefusal} */
+/** By `externalId`, then by user name. A target may ignore a filter, so results are compared. @throws {TargetUnavailable} @throws {TargetRefusal} */
 export async function findRemoteUser(
   { database: { knex } }: Services,
   scim: ScimTarget,
@@ -219,13 +219,13 @@ export async function findRemoteUser(
   const [found, another] = named;
   if (another !== undefined) throw new TargetRefusal(409, `the target has several users with the name ${userName}`);
   if (found === undefined) return undefined;
-  // A user who had the name here before: the account there, with all that is in it, is theirs. Not every target keeps `externalId`.
+  // A user who had this name before owns the account there and its data. Not every target stores `externalId`.
   if (isOfAnother(found.externalId, userId) || (await isAnothersAccount(knex, applicationId, String(found.id), userId)))
     throw new TargetRefusal(409, `the target's ${userName} is another user of this service`);
   return found;
 }
 
-/** Is it the ID of another user of this service? Other systems have IDs of other forms. */
+/** Is it the ID of another user of this service? IDs of other systems have another form. */
 const isOfAnother = (externalId: unknown, own: unknown): boolean =>
   typeof externalId === 'string' && /^usr_\w+$/.test(externalId) && externalId !== own;
 
@@ -234,7 +234,7 @@ function noSuchFilter(error: unknown): readonly ScimObject[] {
   throw error;
 }
 
-/** Pushes a group, or takes it away from the target. @throws {TargetUnavailable} @throws {TargetRefusal} */
+/** Pushes a group, or removes it from the target. @throws {TargetUnavailable} @throws {TargetRefusal} */
 export async function pushGroup(services: Services, scim: ScimTarget, target: ProvisioningTarget, groupId: string): Promise<void> {
   const { applicationId } = target;
   const { knex } = services.database;

@@ -4,7 +4,7 @@
  */
 import type { Executor } from '../../platform/database/database.ts';
 
-/** `outbox.kind` of users and groups on their way to a SCIM target. */
+/** `outbox.kind` of users and groups to push to a SCIM target. */
 export const PROVISIONING = 'provisioning';
 
 const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
@@ -49,7 +49,7 @@ const ABOUT_GROUPS = ['group.user_membership.add', 'group.user_membership.remove
 const ABOUT_MANY = ['group.application_assignment.add', 'group.application_assignment.remove', 'group.lifecycle.delete'];
 
 const PROVISIONED: ReadonlySet<string> = new Set([...ABOUT_USERS, ...ABOUT_GROUPS, ...ABOUT_MANY]);
-/** Can an event of this type change anything at the targets of applications? */
+/** Can an event of this type affect provisioning? */
 export const isProvisioned = (eventType: string): boolean => PROVISIONED.has(eventType);
 
 const list = (types: readonly string[]): string => types.map((type) => `'${type}'`).join(', ');
@@ -61,7 +61,7 @@ const isAssignedTo = (
   OR EXISTS (SELECT FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE a.application_id = p.application_id AND m.user_id = ${user}))`;
 const isKnown = (kind: string, id: string): string =>
   `EXISTS (SELECT FROM provisioned_resources r WHERE r.application_id = p.application_id AND r.kind = '${kind}' AND r.id = ${id})`;
-/** One that is under way may have been read before this change. */
+/** An entry that is being processed may have been read before this change. */
 const isQueued = (user: string): string =>
   `EXISTS (SELECT FROM outbox q WHERE q.kind = '${PROVISIONING}' AND q.ordering_key = p.application_id AND q.object_key = 'user:' || (${user}))`;
 const TARGETS = `JOIN provisioning_targets p ON p.status = 'ACTIVE'`;
@@ -123,7 +123,7 @@ export async function queueOne(executor: Executor, { applicationId, kind, id }: 
   await executor.raw(missingEntriesFor(one), { applicationId, kind, id, now });
 }
 
-/** Notes the pushed groups that a user belongs to. */
+/** Queues the pushed groups of a user. */
 export async function queueGroupsOf(executor: Executor, applicationId: string, userId: string, now: Date): Promise<void> {
   const groups = `SELECT :applicationId::text AS application_id, 'group' AS kind, m.group_id AS id, :now::timestamptz AS at, :now::timestamptz AS due
     FROM group_members m WHERE m.user_id = :userId AND m.group_id IN (${WANTED_GROUPS})`;

@@ -115,7 +115,7 @@ async function settingsOf(visit: ConsoleRequest, application: Application, targe
   };
 }
 
-/** The SCIM target, its state and what it holds. */
+/** The SCIM target, its state and its contents. */
 export async function provisioningParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
   const target = await findProvisioning(visit.services, application.id);
   if (target === undefined) {

@@ -43,7 +43,7 @@ export interface ProvisionedResource {
   readonly name: string;
   /** Its ID at the target; null: it was not created yet. */
   readonly remoteId: string | null;
-  /** Did this service create it there? */
+  /** Was it created there by this service? */
   readonly createdThere: boolean;
   readonly state: (typeof PROVISIONED_STATES)[number];
   /** Digest of the last sent data; null: compare with the target again. */

@@ -87,7 +87,7 @@ export async function setProvisioning(
       created: before?.created ?? now,
       lastUpdated: now,
     };
-    // Another target knows none of the users.
+    // Another target has none of the users.
     if (before !== undefined && before.baseUrl !== after.baseUrl) await deleteProvisioningTarget(trx, application.id);
     await saveProvisioningTarget(trx, after);
     await recordEvent(trx, {
@@ -103,7 +103,7 @@ export async function setProvisioning(
   });
 }
 
-/** The secret is kept only where it would be sent to the same host. */
+/** A secret is kept only if it would be sent to the same host. */
 function sealed(
   { keyring }: Services,
   applicationId: string,
@@ -214,7 +214,7 @@ export interface PlannedUser {
   readonly error: string | undefined;
 }
 
-/** Users of a dry run: each is looked up at the target, by up to three calls. */
+/** Maximum users of a dry run: each is looked up at the target, with up to three calls. */
 const MOST_PLANNED = 10;
 
 /** Asks the target what a push would do with the next users, and changes nothing. @throws {ApiError} not found */

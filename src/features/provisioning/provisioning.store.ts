@@ -89,7 +89,7 @@ export async function findProvisioned(
     .first<ProvisionedResource | undefined>(RESOURCE);
 }
 
-/** @returns false when the target was removed meanwhile, or another one set: an ID there is none here */
+/** @returns false if the target was removed or replaced meanwhile, so that IDs there are not valid */
 export async function saveProvisioned(
   trx: Executor,
   { applicationId, baseUrl }: Pick<ProvisioningTarget, 'applicationId' | 'baseUrl'>,
@@ -108,7 +108,7 @@ export async function forgetProvisioned(trx: Executor, applicationId: string, ki
     .delete();
 }
 
-/** Notes an account of a user who is deleted here: nobody else gets it. */
+/** Records the account of a user who is deleted here, so that nobody else gets it. */
 export async function keepFormerAccount(
   trx: Executor,
   { applicationId, baseUrl }: Pick<ProvisioningTarget, 'applicationId' | 'baseUrl'>,
@@ -121,7 +121,7 @@ export async function keepFormerAccount(
   );
 }
 
-/** Is the account at the target that of another user, or of one who is deleted? */
+/** Does the account at the target belong to another user, or to a deleted one? */
 export async function isAnothersAccount(executor: Executor, applicationId: string, remoteId: string, userId: string): Promise<boolean> {
   const account = { ...at(applicationId), remote_id: remoteId };
   const linked = executor('provisioned_resources')
@@ -173,7 +173,7 @@ export async function countProvisioned(executor: Executor, applicationId: string
   return rows[0];
 }
 
-/** The IDs at the target of a group's members who are there, up to a number. */
+/** The IDs at the target of a group's members, up to a maximum. */
 export async function listRemoteMembers(executor: Executor, applicationId: string, groupId: string, most: number): Promise<string[]> {
   return executor('group_members AS m')
     .join('provisioned_resources AS r', (on) => on.on('r.id', 'm.user_id'))

@@ -43,7 +43,7 @@ const STANDARD: readonly Path[] = [...ownedIn(USER.attributes, []), ...ownedIn(E
 export interface WantedRemoteUser {
   /** Without `id`, which the target gives. */
   readonly resource: ScimObject;
-  /** The attributes that are set, or removed where the resource has none. */
+  /** Attributes that are set, or removed if the resource has none. */
   readonly owned: readonly Path[];
 }
 
@@ -79,7 +79,7 @@ function withValue(object: ScimObject, [name = '', ...rest]: Path, value: unknow
 const valueAt = (object: unknown, path: Path): unknown =>
   path.reduce<unknown>((found, name) => (isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined), object);
 
-/** @returns the resource of the target as it is to be; undefined when it is so already */
+/** @returns the new resource of the target; undefined if nothing changes */
 export function mergedRemoteUser(remote: ScimObject, { resource, owned }: WantedRemoteUser): ScimObject | undefined {
   if (owned.every((path) => isEquivalent(valueAt(remote, path), valueAt(resource, path)))) return undefined;
   const { meta: _, groups: __, password: ___, ...rest } = remote;
@@ -90,7 +90,7 @@ export function mergedRemoteUser(remote: ScimObject, { resource, owned }: Wanted
 
 const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** A target may add to what it keeps, e.g. `display` of an address: what was sent has to be there. */
+/** A target may add to stored values, e.g. `display` of an address; the sent values must be there. */
 function isEquivalent(remote: unknown, wanted: unknown): boolean {
   if (wanted === undefined) return remote === undefined || remote === null || (Array.isArray(remote) && remote.length === 0);
   if (Array.isArray(wanted)) {

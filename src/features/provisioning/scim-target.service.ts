@@ -19,7 +19,7 @@ interface Failure {
   readonly retryAfter?: number | undefined;
 }
 
-/** The target does not work: it is away or busy, or does not let us in. */
+/** The target is unavailable or busy, or refuses the credentials. */
 export class TargetUnavailable extends Error {
   override readonly name = 'TargetUnavailable';
   readonly status: number | undefined;
@@ -43,23 +43,26 @@ export class TargetRefusal extends Error {
 
 const SCIM_JSON = 'application/scim+json';
 const AWAY = new Set([401, 403, 408, 429, 502, 503, 504]);
-/** Seconds that a target may ask for with Retry-After, at most: leavers wait for it. */
+/** Maximum seconds of a target's Retry-After, because removals wait for it. */
 const LONGEST_PAUSE = 3600;
-/** Seconds for which a token is kept at most. */
+/** Maximum cache time of a token in seconds. */
 const LONGEST_TOKEN = 3600;
 
 export const targetSecretContext = (applicationId: string): string => `provisioning:${applicationId}`;
 
 export interface ScimTarget {
-  /** Does it answer at all, with these credentials? Asked where a failure may be about one resource. @throws {TargetUnavailable} it does not */
+  /**
+   * Checks whether the target responds with these credentials. Called if a failure may be specific to one resource. @throws {TargetUnavailable} it
+   * does not
+   */
   check(): Promise<void>;
-  /** @returns undefined where it is not @throws {TargetUnavailable} @throws {TargetRefusal} */
+  /** @returns undefined if it does not exist @throws {TargetUnavailable} @throws {TargetRefusal} */
   read(path: string): Promise<ScimObject | undefined>;
   /** The resources that a filter finds; those that do not match are left out by the caller. @throws {TargetUnavailable} @throws {TargetRefusal} */
   find(type: 'Users' | 'Groups', filter: string): Promise<readonly ScimObject[]>;
   /** @returns its ID @throws {TargetUnavailable} @throws {TargetRefusal} 409: there is one already */
   create(type: 'Users' | 'Groups', resource: ScimObject): Promise<string>;
-  /** @returns false when it is not there any more @throws {TargetUnavailable} @throws {TargetRefusal} */
+  /** @returns false if it no longer exists @throws {TargetUnavailable} @throws {TargetRefusal} */
   replace(path: string, resource: ScimObject): Promise<boolean>;
   /** @returns false when it is not there @throws {TargetUnavailable} @throws {TargetRefusal} */
   remove(path: string): Promise<boolean>;
@@ -71,7 +74,7 @@ interface Token {
   readonly of: number;
 }
 
-/** By application, of this process. */
+/** Token cache of this process, by application. */
 const tokens = new Map<string, Token>();
 
 const tokenResponse = z.object({
@@ -99,7 +102,7 @@ const remoteId = z
 /** Can it be the ID of a resource? */
 export const isRemoteId = (value: unknown): boolean => remoteId.safeParse(value).success;
 const created = z.object({ id: remoteId });
-/** Levels of a resource. What is deeper is nobody's user. */
+/** Maximum nesting of a resource. */
 const DEPTH = 20;
 
 export function scimTarget(keyring: Keyring, call: Outbound, target: ProvisioningTarget): ScimTarget {
@@ -203,13 +206,13 @@ interface Answer {
   readonly retryAfter: number | undefined;
 }
 
-/** A change is known by its status: some targets answer with all members of a group. */
+/** A change needs only its status: some targets return all members of a group. */
 function tooLarge(error: unknown): undefined {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } };
   if (cause?.code !== 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw error;
 }
 
-/** @returns seconds (RFC 9110 section 10.2.3), within bounds; undefined: it says nothing that can be read */
+/** @returns seconds (RFC 9110 section 10.2.3), within limits; undefined: invalid */
 function retryAfterIn(value: string | null): number | undefined {
   if (value === null) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - present().getTime()) / 1000;

@@ -1,7 +1,4 @@
-/**
- * Client metadata of RFC 7591 as the settings of an application, and the other way round. They are judged by the same rules as those that an
- * administrator gives.
- */
+/** Converts client metadata of RFC 7591 to the settings of an application, and back. The same rules apply as to an administrator's settings. */
 import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import type { GivenSettings } from '../applications/application-settings.policy.ts';
@@ -10,7 +7,7 @@ import type { Application } from '../applications/applications.resource.ts';
 import { responseFields } from '../applications/settings/encryption-keys.service.ts';
 import { foreignRedirect, type RegistrationSettings } from './registration.policy.ts';
 
-/** RFC 7591 section 3.2.2, and RFC 6750 section 3.1 where a token is wrong. */
+/** RFC 7591 section 3.2.2, and RFC 6750 section 3.1 for a wrong token. */
 type RegistrationErrorCode =
   | 'invalid_redirect_uri'
   | 'invalid_client_metadata'
@@ -34,7 +31,7 @@ export class RegistrationRefused extends Error {
 
 const GRANTS = ['authorization_code', 'refresh_token'] as const;
 
-/** Settings of an application that a client may register as they are. */
+/** Settings of an application that a client can register unchanged. */
 const settingFields = {
   redirect_uris: z.array(z.string()).min(1).pipe(clientFields.redirect_uris.unwrap()),
   token_endpoint_auth_method: credentialFields.token_endpoint_auth_method,
@@ -105,7 +102,7 @@ export function readClientMetadata(rules: RegistrationSettings, body: unknown): 
   const isNative = given.redirect_uris.every((uri) => isLoopback(uri) || !/^https?:/i.test(uri));
   const settings: GivenSettings = {
     ...given,
-    // Command lines seldom say what they are; only a native application may return to any port (RFC 8252 section 7.3).
+    // Command-line clients often omit it; only a native application may use any port (RFC 8252 section 7.3).
     application_type: given.application_type ?? (isNative ? 'native' : 'web'),
     token_endpoint_auth_method: given.token_endpoint_auth_method ?? 'client_secret_basic',
     // Grants that the service does not have are left out, as section 2 allows.
@@ -124,7 +121,7 @@ const isLoopback = (uri: string): boolean => isLoopbackHost(new URL(uri).hostnam
 
 const SHOWN = Object.keys(settingFields) as (keyof typeof settingFields)[];
 
-/** @param scopes that the client may ask for @returns the client information response (RFC 7591 section 3.2.1) without its credentials */
+/** @param scopes that the client can request @returns the client information response (RFC 7591 section 3.2.1) without credentials */
 export function presentClientMetadata({ id, label, settings, created }: Application, scopes: readonly string[]): Record<string, unknown> {
   const shown = SHOWN.map((name) => [name, settings[name]] as const).filter(([, value]) => value !== undefined);
   return {

@@ -1,4 +1,4 @@
-/** Initial access tokens: with one, a client may register itself at an authorization server (RFC 7591 section 3). The fields of a record. */
+/** Initial access tokens, with which a client can register itself at an authorization server (RFC 7591 section 3): the fields of a record. */
 export interface RegistrationToken {
   readonly id: string;
   readonly serverId: string;

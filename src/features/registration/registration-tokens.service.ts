@@ -22,7 +22,7 @@ export const registrationTokenName = text({ least: 1 });
 export const DEFAULT_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** @returns when a token expires that is created now and lasts this many days */
+/** @returns expiry of a token that is created now for this many days */
 export const registrationTokenEnd = (days: number): Date => new Date(present().getTime() + days * DAY_MS);
 
 export interface NewRegistrationToken {

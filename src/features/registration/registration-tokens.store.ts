@@ -1,4 +1,4 @@
-/** Initial access tokens, known by their digest alone. The only SQL on that table. */
+/** Initial access tokens, found by their digest. The only SQL on that table. */
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
@@ -14,7 +14,7 @@ export async function insertRegistrationToken(executor: Executor, token: Registr
 export const selectRegistrationTokens = (executor: Executor, serverId: string, window: Window): Promise<Page<RegistrationToken>> =>
   readPage<RegistrationToken>(executor('registration_tokens').where({ server_id: serverId }), TOKEN, window);
 
-/** @returns the token that was deleted, undefined when there is none */
+/** @returns the deleted token; undefined: none */
 export async function deleteRegistrationToken(executor: Executor, serverId: string, id: string): Promise<RegistrationToken | undefined> {
   const rows = await executor('registration_tokens').where({ server_id: serverId, id }).delete().returning<Record<string, unknown>[]>('*');
   const [row] = rows;

@@ -1,4 +1,4 @@
-/** Decides whether a client may register itself at an authorization server, and with which settings (RFC 7591). */
+/** Decides whether a client can register itself at an authorization server, and with which settings (RFC 7591). */
 import { isNamedHost } from '../client-documents/client-id.policy.ts';
 
 /** TOKEN: with an initial access token. OPEN: everybody. */
@@ -17,7 +17,7 @@ export interface RegistrationSettings {
 /** Default for servers without registration settings. */
 export const NO_REGISTRATION: RegistrationSettings = { mode: 'OFF', allowedRedirectHosts: [], allowedScopes: [], expiresAfterDays: null };
 
-/** @returns the first redirect URI whose host is not allowed; a scheme of its own has none */
+/** @returns the first redirect URI whose host is not allowed; a custom scheme has no host */
 export const foreignRedirect = ({ allowedRedirectHosts }: RegistrationSettings, uris: readonly string[]): string | undefined =>
   allowedRedirectHosts.length === 0 ? undefined : uris.find((uri) => !isNamedHost(new URL(uri).hostname, allowedRedirectHosts));
 

@@ -68,12 +68,12 @@ export class ClientRegistration {
     return answerOf(call, made.application, { secret: made.secret, registrationToken });
   }
 
-  /** The registration access token stays as it is. @throws {RegistrationRefused} */
+  /** The registration access token does not change. @throws {RegistrationRefused} */
   async read(call: RegistrationCall, id: string): Promise<Answer> {
     return answerOf(call, await this.#find(call, id), { secret: undefined, registrationToken: call.token });
   }
 
-  /** Replaces the metadata; what is not given returns to its default. @throws {RegistrationRefused} */
+  /** Replaces the metadata; absent values return to their defaults. @throws {RegistrationRefused} */
   async replace(call: RegistrationCall, id: string, body: unknown): Promise<Answer> {
     const before = await this.#find(call, id);
     const { label, settings, clientId, secret } = readClientMetadata(call.server.registration, body);
@@ -96,7 +96,7 @@ export class ClientRegistration {
     await inTermsOfMetadata(() => deleteApplication(this.services, id, actingAs(call, id, label)));
   }
 
-  /** A user has signed in for it: its time begins again. */
+  /** A user has signed in for it: its expiry is extended. */
   async noteUse({ registration }: AuthorizationServer, id: string): Promise<void> {
     const end = registrationEnd(registration, present());
     if (end !== null) await prolongRegistration(this.services.database.knex, id, end);

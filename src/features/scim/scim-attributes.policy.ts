@@ -1,4 +1,4 @@
-/** The attributes of SCIM resources (RFC 7643), and where each is kept. The schemas, filters, reading, writing and PATCH all follow these tables. */
+/** The attributes of SCIM resources (RFC 7643) and where they are stored. Schemas, filters, reading, writing and PATCH all use these tables. */
 
 const USER_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const GROUP_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -14,7 +14,7 @@ export interface ScimAttribute {
   readonly required?: boolean;
   readonly caseExact?: boolean;
   readonly mutability?: 'readOnly' | 'writeOnly' | 'immutable';
-  /** `request`: only where the client asks for it by name. */
+  /** `request`: only if the client requests it by name. */
   readonly returned?: 'always' | 'never' | 'request';
   readonly uniqueness?: 'server';
   readonly canonicalValues?: readonly string[];
@@ -26,9 +26,9 @@ export interface ScimAttribute {
   readonly isDerived?: boolean;
   /** Common to all resources (RFC 7643 section 3.1): no schema lists it. */
   readonly isCommon?: boolean;
-  /** Places for the values of an attribute with several; a value without a place is not kept. */
+  /** Storage slots for the values of a multi-valued attribute; a value without a slot is not stored. */
   readonly slots?: readonly Slot[];
-  /** A value takes the next free slot, whatever its type. The client's labels `type` and `primary` are kept. */
+  /** A value takes the next free slot, whatever its type. The client's labels `type` and `primary` are stored. */
   readonly takesAnyType?: boolean;
 }
 

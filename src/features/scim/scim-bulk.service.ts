@@ -36,7 +36,7 @@ const DEEPEST = 20;
 /** Turns what an operation ended with into an error of SCIM. */
 export type ToScimError = (error: unknown) => Promise<ScimError>;
 
-/** @throws {ScimError} invalidSyntax, or 413 for more operations than a request may have */
+/** @throws {ScimError} invalidSyntax, or 413 for too many operations */
 export async function carryOutBulk(services: Services, caller: ScimCaller, body: unknown, toScimError: ToScimError): Promise<ScimObject> {
   if (!isObject(body)) throw badRequest('invalidSyntax', 'The body must be a JSON object');
   requireSchema(body, BULK_REQUEST);
@@ -123,7 +123,7 @@ function referencesIn(values: readonly unknown[]): ReadonlySet<string> | undefin
   return found;
 }
 
-/** @throws {ScimError} a reference to what was not made (section 3.7.2) */
+/** @throws {ScimError} a reference to a resource that was not created (section 3.7.2) */
 function resolved(value: unknown, made: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') {
     const reference = referenceOf(value);

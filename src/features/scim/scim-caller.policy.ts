@@ -10,7 +10,7 @@ export interface ScimCaller {
   readonly request: RequestContext;
 }
 
-/** Groups belong to the whole service, and policies go by them: administrators of one organization have no part in them. */
+/** Groups belong to the whole service, and policies depend on them, so administrators of one organization cannot see them. */
 export const seesGroups = ({ orgId }: ScimCaller): boolean => orgId === null;
 
 /** @throws {ScimError} forbidden */

@@ -78,7 +78,7 @@ const presentSchema = (services: Services, { id, name, description, attributes }
   meta: { resourceType: 'Schema', location: addressOf(services, `Schemas/${id}`) },
 });
 
-/** Every characteristic is there, also where it is the default (RFC 7643 section 2.2). */
+/** Every characteristic is included, even with its default value (RFC 7643 section 2.2). */
 function presentAttribute(attribute: ScimAttribute): ScimObject {
   const { name, type, description, canonicalValues, referenceTypes, subAttributes } = attribute;
   return {

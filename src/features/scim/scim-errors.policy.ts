@@ -17,7 +17,7 @@ export type ScimErrorType =
 export class ScimError extends Error {
   override readonly name = 'ScimError';
 
-  /** @param detail for the client's administrator: what is wrong and where */
+  /** @param detail for the client's administrator: the problem and its place */
   constructor(
     readonly status: number,
     readonly scimType: ScimErrorType | undefined,

@@ -96,7 +96,7 @@ export async function listScimGroups(services: Services, caller: ScimCaller, que
 /** Members in one list. */
 const MOST_LISTED_MEMBERS = 20_000;
 
-/** The first of these groups, one at least, with no more members than one response should have. */
+/** The first of these groups, at least one, within the maximum members of a response. */
 async function fitting(executor: Executor, groups: readonly Group[]): Promise<readonly Group[]> {
   const counts = await countMembersOf(
     executor,

@@ -1,6 +1,6 @@
 /**
- * PATCH (RFC 7644 section 3.5.2), as the RFC has it and as Microsoft Entra and Okta send it. Pure: a resource and operations in, the resource as it is to be
- * out. Why no library does this: docs/decisions/0087-scim.md.
+ * PATCH (RFC 7644 section 3.5.2), also in the forms of Microsoft Entra and Okta. Pure functions from a resource and operations to the new resource.
+ * docs/decisions/0087-scim.md explains why no library is used.
  */
 import { z } from 'zod';
 import { type AttributeType, type Filter, matchesFilter } from '../../platform/database/filter.ts';
@@ -112,7 +112,7 @@ function applyStep(resource: ScimObject, step: Step): ScimObject {
   return withValue(resource, extension.id, withValue(within, attribute.name, changed(attribute, within[attribute.name], step)));
 }
 
-/** @returns the attribute as it is to be; undefined: unassigned */
+/** @returns the new attribute; undefined: unassigned */
 function changed(attribute: ScimAttribute, before: unknown, { op, at: { filter, sub }, value }: Step): unknown {
   if (attribute.multiValued === true && attribute.subAttributes !== undefined) {
     const values = (before ?? []) as readonly ScimObject[];
@@ -161,7 +161,7 @@ function withOnePrimary(values: readonly ScimObject[], added: readonly ScimObjec
   return primary === undefined ? values : values.map((one) => (one.primary === true && one !== primary ? { ...one, primary: false } : one));
 }
 
-/** The values of a list that a filter chooses; all, where there is none. Where none is chosen, a filter by equality says what to make. */
+/** The values of a list that match a filter; all without one. If none matches, a filter by equality defines the value to create. */
 function chosen(
   attribute: ScimAttribute,
   values: readonly ScimObject[],
@@ -213,7 +213,7 @@ export function readFilter({ subAttributes = [] }: ScimAttribute, filter: string
   }
 }
 
-/** @returns what a filter says that a value is; undefined where it leaves that open */
+/** @returns the values that a filter requires; undefined if it does not determine them */
 function equalities(filter: Filter): ScimObject | undefined {
   if (filter.op === 'eq') return { [filter.attribute]: filter.value };
   if (filter.op !== 'and') return undefined;

@@ -172,7 +172,7 @@ async function onResource(
   }
 }
 
-/** A list whose query is in the body, where no log sees it (RFC 7644 section 3.4.3). */
+/** A list whose query is in the body, so that it is not logged (RFC 7644 section 3.4.3). */
 async function searched(
   services: Services,
   caller: ScimCaller,

@@ -17,7 +17,7 @@ export const MOST_RESULTS = 200;
 export const locationOf = ({ config }: Pick<Services, 'config'>, type: string, id: string): string =>
   `${config.baseUrl}${SCIM_BASE}/${type}s/${id}`;
 
-/** @param content everything the tag covers @returns a weak entity tag (RFC 9110 section 8.8.3) */
+/** @param content everything that the tag covers @returns a weak entity tag (RFC 9110 section 8.8.3) */
 export const versionOf = (content: unknown): string =>
   `W/"${createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22)}"`;
 
@@ -63,7 +63,7 @@ export function readQuery(given: unknown): ScimQuery {
   return parsed.data;
 }
 
-/** @param severalValued attributes that brackets may follow @throws {ScimError} invalidFilter */
+/** @param severalValued attributes that can have a value path @throws {ScimError} invalidFilter */
 export function readListFilter(expression: string | undefined, columns: AttributeColumns): Filter | undefined {
   if (expression === undefined || expression.trim() === '') return undefined;
   const lists = Object.entries(columns).filter(([name, { among }]) => among !== undefined && name !== 'externalId');
@@ -99,8 +99,8 @@ export const listResponse = ({ items, total }: NumberedPage<ScimObject>, { start
 });
 
 /**
- * The attributes that the client asks for, or all but those that it does not want. `schemas` and `id` are always there (section 3.9).
- * @throws {ScimError} invalidValue when both are given
+ * The requested attributes, or all but the excluded ones. `schemas` and `id` are always included (section 3.9).
+ * @throws {ScimError} invalidValue: both parameters are given
  */
 export function chooseAttributes(type: ScimType, { attributes, excludedAttributes }: ScimQuery): (resource: ScimObject) => ScimObject {
   if (attributes !== undefined && excludedAttributes !== undefined) {

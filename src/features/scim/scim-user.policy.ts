@@ -49,7 +49,7 @@ type AttributeValue = string | number | boolean | readonly string[];
 /** login, email and the profile: what SCIM reads and writes. */
 export type Fields = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** User data that a client may write, beside the fields. */
+/** Data of a user that a client can write, in addition to the fields. */
 export interface WantedUser {
   readonly fields: Fields;
   readonly labels: Labels;
@@ -58,7 +58,7 @@ export interface WantedUser {
   readonly password: string | undefined;
 }
 
-/** The attributes that a client may write, as they are now. */
+/** The current values of the attributes that a client can write. */
 export function writtenPart(
   type: ScimType,
   fields: Fields,
@@ -146,7 +146,7 @@ function readSlots(
     if (!takesAnyType || value === undefined) continue;
     const { type, primary } = value as { type?: string; primary?: boolean };
     const field = Object.values(slot.fields)[0] ?? '';
-    // An address of another type holds the first place only until one for work comes.
+    // An address of another type uses the first slot only until there is one for work.
     const isPrimary = primary ?? (isFirst && isOf(slot.type)(value));
     const label = { ...(type !== undefined && type !== slot.type && { type }), ...(isPrimary !== isFirst && { primary: isPrimary }) };
     if (Object.keys(label).length > 0) labels[field] = label;

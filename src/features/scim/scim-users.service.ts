@@ -1,4 +1,4 @@
-/** Users by SCIM. Everything is changed by the services that the API and the console use, so their rules, events and limits hold. */
+/** Users by SCIM. All changes use the services of the API and the console, so the same rules, events and limits apply. */
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -27,7 +27,7 @@ import { applyOperations, type ScimOperation } from './scim-patch.service.ts';
 import { locationOf, readListFilter, readSliceOf, requireVersion, type ScimQuery, versionOf } from './scim-resources.service.ts';
 import { type Fields, userType, type WantedUser, wantedOf, writtenPart } from './scim-user.policy.ts';
 
-/** A user as a client sees them. */
+/** A user for a client. */
 export interface ScimView {
   readonly resource: ScimObject;
   readonly version: string;
@@ -43,7 +43,7 @@ const fieldsOf = (user: User): Fields => {
   return fields;
 };
 
-/** User fields that a client may write. */
+/** User fields that a client can write. */
 const writable = (type: ScimType, user: User, { externalId, labels }: UserLink): ScimObject =>
   writtenPart(type, fieldsOf(user), { active: isActiveStatus(user.status), externalId, labels });
 
@@ -97,7 +97,7 @@ export async function listScimUsers(services: Services, caller: ScimCaller, quer
   return { total: page.total, items: await viewsOf(services, services.database.knex, caller, type, page.items) };
 }
 
-/** @throws {ScimError} not found, also for a user that the caller may not see */
+/** @throws {ScimError} not found, also for a user whom the caller cannot see */
 export async function getScimUser(services: Services, caller: ScimCaller, id: string): Promise<ScimView> {
   const user = await findVisibleUser(services.database.knex, id, caller.request);
   if (user.id !== id) throw notFoundHere(id);
@@ -118,7 +118,7 @@ export async function createScimUser(services: Services, caller: ScimCaller, bod
   });
 }
 
-/** The whole of a user (PUT): what is not named is taken away. `active` and the password stay as they are. */
+/** Replaces a user (PUT): absent attributes are removed. `active` and the password are unchanged. */
 export async function replaceScimUser(
   services: Services,
   caller: ScimCaller,
@@ -171,7 +171,7 @@ async function changeScimUser(
   ifMatch: string | undefined,
 ): Promise<ScimView> {
   const { view, endsHoldings } = await inOneTransaction(services, async (within, trx) => {
-    // Asked before any row is locked, where the change may take an administrator away.
+    // Called before any row is locked, if the change may remove an administrator.
     if (await mayDeactivate(trx, caller, type, id, change)) await lockSuperAdmins(trx);
     const user = await lockNamed(trx, id, caller);
     const link = (await findUserLinks(trx, caller.tokenId, [id])).get(id) ?? NO_LINK;
@@ -196,7 +196,7 @@ async function mayDeactivate(
   return isActiveStatus(user.status) && wantedOf(type, change(writable(type, user, NO_LINK))).active === false;
 }
 
-/** Sessions and tokens that were being written meanwhile. */
+/** Ends sessions and tokens that were written concurrently. */
 async function endSessionsAndTokens({ database: { knex } }: Services, userId: string): Promise<void> {
   await endBrowserSessions(knex, userId);
   await endOAuthTokens(knex, userId);
@@ -239,7 +239,7 @@ async function refuseTakeover(trx: Executor, user: User, isOfSignIn: boolean): P
   );
 }
 
-/** @param isTold is there an event of the change already? */
+/** @param isTold does the change already have an event? */
 async function keepLink(trx: Executor, caller: ScimCaller, { user, link, wanted }: Change, isTold: boolean): Promise<void> {
   const isRenamed = wanted.externalId !== link.externalId;
   if (!isRenamed && isDeepStrictEqual(wanted.labels, link.labels)) return;

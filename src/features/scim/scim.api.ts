@@ -1,4 +1,6 @@
-/** SCIM 2.0 (RFC 7644) at `/scim/v2`: who calls, what they sent, and the one place where its errors are answered. It describes itself by its Schemas. */
+/**
+ * SCIM 2.0 (RFC 7644) at `/scim/v2`: authentication, request bodies, and the only place that writes its errors. Its Schemas endpoint describes it.
+ */
 import { bodyParser } from '@koa/bodyparser';
 import type { Context, Middleware } from 'koa';
 import { CALLS_PER_MINUTE } from '../../../config/defaults.ts';
@@ -79,7 +81,7 @@ async function readBody(ctx: Context): Promise<void> {
   if (!ctx.is('application/json', 'application/scim+json'))
     throw new ScimError(415, undefined, 'The Content-Type must be application/scim+json');
   await readJson(ctx, async () => {});
-  // U+FFFD stands for bytes that are not valid UTF-8 (RFC 8259 section 8.1).
+  // U+FFFD replaces bytes that are not valid UTF-8 (RFC 8259 section 8.1).
   if (ctx.request.rawBody?.includes('\ufffd')) throw badRequest('invalidSyntax', 'The body is not in UTF-8');
 }
 

@@ -65,7 +65,7 @@ export interface GroupOfUser {
   readonly name: string;
 }
 
-/** The groups of users, the oldest first. */
+/** The groups of users, oldest first. */
 export async function listGroupsOfUsers(
   executor: Executor,
   userIds: readonly string[],

@@ -21,7 +21,7 @@ export interface ScopeGrant {
   readonly granted: readonly string[];
 }
 
-/** The scopes that an application may ask for at all. @param allowed for those that registered themselves; empty: all */
+/** The scopes that an application can request. @param allowed for applications that registered themselves; empty: all */
 export const offeredTo = <S extends { readonly name: string }>(
   origin: ApplicationOrigin,
   scopes: readonly S[],
@@ -42,7 +42,7 @@ function grant(asked: readonly string[], grantable: readonly OfferedScope[]): Sc
   };
 }
 
-/** It is of no use to an application that may not refresh, or that gets its tokens without a code. */
+/** Omits offline_access for an application that cannot refresh, or that gets its tokens without a code. */
 const unlessUseless = (scopes: ScopeGrant, refreshable: boolean): ScopeGrant =>
   refreshable ? scopes : { ...scopes, granted: scopes.granted.filter((name) => name !== 'offline_access') };
 
@@ -51,7 +51,7 @@ interface AuthorizationRules {
   readonly origin: ApplicationOrigin;
 }
 
-/** Authorization request: every scope of the server, because the user can be asked. Without any scope: `invalid_scope`. */
+/** Authorization request: all scopes of the server, because the user can be asked. Without any scope: `invalid_scope`. */
 export function authorizationScopes(
   asked: readonly string[],
   scopes: readonly OfferedScope[],
@@ -64,14 +64,14 @@ export function authorizationScopes(
   return unlessUseless(asksUnasked ? withOfflineAccess(granted) : granted, refreshable);
 }
 
-/** MCP clients request refresh by their grant types (SEP-2207 of MCP), and always need consent. */
+/** MCP clients request refresh tokens by their grant types (SEP-2207 of MCP), and always need consent. */
 const withOfflineAccess = ({ requested, refused, granted }: ScopeGrant): ScopeGrant => ({
   requested: [...new Set([...requested, 'offline_access'])],
   refused,
   granted: [...new Set([...granted, 'offline_access'])],
 });
 
-/** The password grant: a trusted application gets what it asks for, another one nothing that the user would have to allow. */
+/** The password grant: a trusted application gets the requested scopes, others none that need consent. */
 export const passwordScopes = (
   asked: readonly string[],
   scopes: readonly OfferedScope[],

@@ -1,4 +1,4 @@
-/** Names and descriptions of scopes on pages, in the page's language where the operator, or for standard scopes the product, has a translation. */
+/** Names and descriptions of scopes on pages, in the page's language if there is a translation: the operator's, or for standard scopes ours. */
 import { ENGLISH, isMessageKey, type Language } from '../../platform/i18n/messages.ts';
 import type { Scope } from './scopes.resource.ts';
 

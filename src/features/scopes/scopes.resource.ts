@@ -11,7 +11,7 @@ const translation = z.strictObject({ displayName: shownText().optional(), descri
 
 export const SCOPE_SETTINGS = {
   name: {
-    // The service judges it.
+    // The service validates it.
     schema: z.string(),
     column: 'name',
     label: 'Name',

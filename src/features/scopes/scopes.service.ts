@@ -56,9 +56,9 @@ export async function createServerScope(
 }
 
 /**
- * Replaces a scope's settings. A new name is another scope: what users allowed under the old one does not count for it.
- * @throws {ApiError} not found, validation of the name, conflict: the name is taken, or conditions name the old one; wrong state: anything
- *   but consent and translations of the built-in server's, a standard scope's name, the consent of `openid`
+ * Replaces a scope's settings. A new name means another scope: consents to the old one do not apply.
+ * @throws {ApiError} not found; validation of the name; conflict: the name is taken, or conditions refer to the old one; wrong state: everything
+ * except consent and translations of the built-in server's scopes, a standard scope's name, and the consent of `openid`
  */
 export async function updateServerScope(
   services: Services,

@@ -9,7 +9,7 @@ import { SCOPE_SETTINGS, type Scope } from './scopes.resource.ts';
 
 const SCOPE: Columns<Scope> = { id: 'id', system: 'system', ...columnsOf(SCOPE_SETTINGS) };
 
-/** @returns false when the server has a scope of this name */
+/** @returns false if the server already has a scope of this name */
 export async function insertScope(trx: Executor, serverId: string, scope: Scope): Promise<boolean> {
   const row = { server_id: serverId, ...toRow<Scope>(SCOPE, scope) };
   return (await trx('scopes').insert(row).onConflict(['server_id', 'name']).ignore().returning('id')).length === 1;

@@ -20,9 +20,9 @@ export interface StepFrame {
   action(step: string): string;
   readonly hidden: HiddenField;
   readonly application?: ApplicationFacts;
-  /** The organization that the user signs in for asks the second factor. */
+  /** Does the organization that the user signs in for require the second factor? */
   readonly organizationDemands?: boolean | undefined;
-  /** Path that gives up and returns to the application. */
+  /** Path that cancels and returns to the application. */
   readonly cancel?: string;
   readonly redirectOrigins?: readonly string[];
   /** State token for a hidden field, if no cookie carries it. */
@@ -56,7 +56,7 @@ const passkeyLocals = (passkey: PasskeyForm | undefined, others: readonly string
   scripts: [...(passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS), ...others],
 });
 
-/** @returns what was wrong, and the field to try again with */
+/** @returns the problem and the field to focus */
 const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey): FormProblem | undefined => {
   if (wrong === false) return undefined;
   if (wrong === true) return { field: 'pass-code', message: text('factor.wrong') };
@@ -66,14 +66,14 @@ const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey): FormProblem |
     : { field: 'messages', message: text(NOT_SENT[wrong]) };
 };
 
-/** A way of sending codes, as a page offers it. */
+/** An offered method of sending codes. */
 interface MessageOption {
   /** For the form: the factor, or the type that is set up. */
   readonly value: string;
   readonly type: MessageType;
   /** Label of the button. */
   readonly send: string;
-  /** Says where the code went; undefined: none was sent. */
+  /** Where the code was sent; undefined: none was sent. */
   readonly sent: string | undefined;
 }
 
@@ -107,14 +107,14 @@ async function page(
   await pages.render(ctx, view, locals, { status: problem === undefined ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });
 }
 
-/** Ticked: the user trusts this browser. */
+/** Checked: the user trusts this browser. */
 export const TRUST_FIELD = 'trustBrowser';
 
 type FactorStep = Step &
   Pick<PendingStep, 'factors'> & {
     /** A code that was sent for this step. */
     readonly sent?: SentCode | undefined;
-    /** For how long the user may trust this browser; undefined: they may not. */
+    /** Days for which the user can trust this browser; undefined: not allowed. */
     readonly trustDays?: number | undefined;
   };
 

@@ -39,9 +39,9 @@ type Parts = Pick<Services, 'keyring'> & {
 };
 
 /**
- * Uses and counts the proof. During a lock a correct one is refused and not used up.
+ * Uses and counts the factor. During a lock, a correct one is refused and not used up.
  * @param user locked in the transaction, so that concurrent attempts see each other's result
- * @returns authentication methods (RFC 8176), undefined if wrong
+ * @returns authentication methods (RFC 8176); undefined if wrong
  */
 export async function checkFactorProof(
   parts: Parts,

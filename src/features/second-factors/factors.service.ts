@@ -48,7 +48,7 @@ export type SecondFactor = Factor | MessageFactor | (Passkey & { readonly type: 
 
 export const isMessageFactor = (factor: SecondFactor): factor is MessageFactor => 'status' in factor;
 
-/** All of a user's: the app, codes that are sent, then the passkeys; of each the oldest first. Some may be of no use: `listUsableFactors`. */
+/** All factors of a user: the app, sent codes, passkeys; each kind oldest first. Some may not be usable: `listUsableFactors`. */
 export async function listSecondFactors(executor: Executor, userId: string): Promise<SecondFactor[]> {
   const passkeys = await listPasskeys(executor, userId);
   return [
@@ -58,12 +58,12 @@ export async function listSecondFactors(executor: Executor, userId: string): Pro
   ];
 }
 
-/** Those that the user can prove. @param first the methods of the step before */
+/** Factors that the user can use. @param first methods of the previous step */
 export async function listUsableFactors(executor: Executor, userId: string, first: readonly string[]): Promise<SecondFactor[]> {
   return (await listSecondFactors(executor, userId)).filter((factor) => isUsable(factor, first));
 }
 
-/** A code by e-mail proves nothing new after a sign-in by e-mail. */
+/** A code by e-mail is not a second factor after a sign-in by e-mail. */
 const isUsable = (factor: SecondFactor, first: readonly string[]): boolean =>
   !isMessageFactor(factor) || (factor.status === 'ACTIVE' && !(factor.type === 'EMAIL' && isByEmailAlone(first)));
 
@@ -95,7 +95,7 @@ export async function getUserFactor(
 }
 
 /**
- * An administrator resets a lost factor. Sessions continue: they were authenticated when they began.
+ * An administrator resets a lost factor. Sessions continue: they were authenticated when they started.
  * @throws {ApiError} not found, forbidden
  */
 export async function resetUserFactor(services: Services, idOrLogin: string, factorId: string, request: RequestContext): Promise<void> {

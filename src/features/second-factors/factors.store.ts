@@ -1,4 +1,4 @@
-/** Second factors, recovery codes, and wrong codes in a row. The only SQL on these tables and columns; passkeys have a file of their own. */
+/** Second factors, recovery codes, and counts of wrong codes. The only SQL on these tables and columns; passkeys have their own file. */
 
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -21,7 +21,7 @@ export interface Factor {
 
 const FACTOR: Columns<Factor> = columns('id', 'userId', 'type', 'name', 'created', 'lastUsed', 'sealedSecret');
 
-/** @returns the user's authenticator apps, the oldest first */
+/** @returns the user's authenticator apps, oldest first */
 export async function listFactors(executor: Executor, userId: string): Promise<Factor[]> {
   return executor('user_factors').where({ user_id: userId }).orderBy('seq').select<Factor[]>(FACTOR);
 }
@@ -46,7 +46,7 @@ export async function useStep(executor: Executor, id: string, step: number, now:
   return (await unused.update({ last_step: step, last_used: now })) === 1;
 }
 
-/** @returns false when there is no such factor of the user */
+/** @returns false if the user has no such factor */
 export async function deleteFactor(executor: Executor, userId: string, id: string): Promise<boolean> {
   return (await executor('user_factors').where({ user_id: userId, id }).delete()) === 1;
 }
@@ -55,7 +55,7 @@ export async function deleteFactors(executor: Executor, userId: string): Promise
   await executor('user_factors').where({ user_id: userId }).delete();
 }
 
-/** @param hashes SHA-256 of the codes; the user's former codes are worth nothing any more */
+/** @param hashes SHA-256 of the codes; the user's former codes become invalid */
 export async function replaceRecoveryCodes(executor: Executor, userId: string, hashes: readonly string[], now: Date): Promise<void> {
   await executor('recovery_codes').where({ user_id: userId }).delete();
   if (hashes.length > 0) await executor('recovery_codes').insert(hashes.map((code_hash) => ({ user_id: userId, code_hash, created: now })));
@@ -73,7 +73,10 @@ export async function countRecoveryCodes(executor: Executor, userId: string): Pr
 
 const FAILURES = { failures: 'failed_factors', locks: 'factor_locks', lockedUntil: 'factors_locked_until' } as const;
 
-/** Counts failed codes only: a correct password does not reset them, or anyone who knows it could guess without limit. The user must be locked. */
+/**
+ * Counts failed codes only: a correct password does not reset them, because anyone who has it could otherwise guess without a limit. The user must be
+ * locked.
+ */
 export async function findFailedCodes(trx: Executor, userId: string): Promise<FailedAttempts | undefined> {
   return trx('users').where({ id: userId }).first<FailedAttempts | undefined>(FAILURES);
 }

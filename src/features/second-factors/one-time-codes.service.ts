@@ -1,6 +1,6 @@
 /**
- * Codes of authenticator apps (TOTP, RFC 6238: SHA-1, six digits, steps of 30 seconds, which is what every app knows), and recovery codes for
- * users who have lost their factor: ten, shown once, stored as digests; each works for one sign-in.
+ * Codes of authenticator apps (TOTP, RFC 6238: SHA-1, six digits, steps of 30 seconds, which all apps support), and recovery codes for users who have
+ * lost their factor: ten, shown once, stored as digests; each works for one sign-in.
  */
 
 import { randomInt } from 'node:crypto';
@@ -18,7 +18,7 @@ const WINDOW = 1;
 /** 160 bits, as RFC 4226 section 4 recommends. @returns base32 (RFC 4648) */
 export const newTotpSecret = (): string => new Secret({ size: 20 }).base32;
 
-/** @param place the id of the row that holds it */
+/** @param place ID of the row that contains it */
 export const totpSecretContext = (place: string): string => `totp ${place}`;
 export const sealTotpSecret = (keyring: Keyring, secret: string, place: string): string => keyring.seal(secret, totpSecretContext(place));
 export const openTotpSecret = (keyring: Keyring, sealed: string, place: string): string => keyring.open(sealed, totpSecretContext(place));
@@ -30,7 +30,7 @@ export const totpUri = (secret: string, { issuer, login }: { readonly issuer: st
 /** A colon separates the two and must not occur in them. */
 const withoutColon = (name: string): string => name.replaceAll(':', '');
 
-/** @param code as typed: spaces do not count @returns the time step that the code belongs to; undefined when it is none of now */
+/** @param code as typed: spaces are ignored @returns the code's time step; undefined if it is not currently valid */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
   const token = code.replace(/\s/g, '');
   if (!/^\d{6}$/.test(token)) return undefined;
@@ -53,7 +53,7 @@ const grouped = (code: string): string => code.replace(/.{4}(?=.)/g, '$&-');
 const hashOf = (typed: string): string =>
   digest(`recovery code ${typed.toLowerCase().replace(/[\s-]/g, '').replace(/[il]/g, '1').replace(/o/g, '0')}`);
 
-/** Makes new ones in place of those the user had. @returns as they are shown, this once */
+/** Creates new codes that replace the user's former ones. @returns the codes, shown only this once */
 export async function newRecoveryCodes(trx: Executor, userId: string): Promise<readonly string[]> {
   const codes = Array.from({ length: HOW_MANY }, newCode);
   await replaceRecoveryCodes(trx, userId, codes.map(hashOf), present());

@@ -26,11 +26,11 @@ export interface OwnFactors {
   readonly factors: readonly SecondFactor[];
   /** Number of unused codes. */
   readonly recoveryCodes: number;
-  /** The passkey that they cannot do without: their only way to sign in. */
+  /** The passkey that is their only way to sign in. */
   readonly onlyWay: string | undefined;
 }
 
-/** @returns undefined when there is no such user */
+/** @returns undefined if there is no such user */
 export async function ownFactors(services: Services, userId: string, request: RequestContext): Promise<OwnFactors | undefined> {
   const { knex } = services.database;
   const user = await findUserById(knex, userId);
@@ -68,7 +68,7 @@ export async function beginEnrolment({ database, keyring }: Services, userId: st
   return stateToken;
 }
 
-/** @returns the new codes, to be shown this once; undefined when the user has no factor to recover */
+/** @returns the new codes, shown only this once; undefined if the user has no factor to recover */
 export async function replaceOwnRecoveryCodes(
   { database }: Services,
   userId: string,
@@ -111,7 +111,7 @@ export async function removeOwnFactor(services: Services, userId: string, factor
   });
 }
 
-/** The user's passkey of this id; undefined: none is theirs. */
+/** The user's passkey with this ID; undefined: it is not theirs. */
 export async function findOwnPasskey({ database: { knex } }: Services, userId: string, factorId: string): Promise<Passkey | undefined> {
   return (await listPasskeys(knex, userId)).find(({ id }) => id === factorId);
 }

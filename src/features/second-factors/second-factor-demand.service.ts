@@ -15,11 +15,11 @@ import { type DemandReason, demandOfSecondFactor, isInGrace, type MfaPolicy, mfa
 
 export interface Purpose {
   readonly applicationId?: string | undefined;
-  /** Does the application ask a second factor of all its users? Absent: to be looked up. */
+  /** Does the application require a second factor of all its users? Absent: look it up. */
   readonly applicationDemands?: boolean | undefined;
-  /** Does the organization that the user signs in for ask it of everyone? Absent: it is not known yet, and the authorize endpoint asks. */
+  /** Does the organization that the user signs in for require it of everyone? Absent: not known yet, and the authorize endpoint asks for it. */
   readonly organizationDemands?: boolean | undefined;
-  /** Requested authentication context classes, the best first. */
+  /** Requested authentication context classes, best first. */
   readonly acrValues?: readonly string[] | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function secondFactorFacts(
   return { enrolled: await hasFactor(executor, userId, amr), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
-/** Does a password sign-in to this application require a second factor, because the user has one or because a policy demands it? */
+/** Does a password sign-in to this application need a second factor, because the user has one or because a policy requires it? */
 export const requiresSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
   (await hasFactor(services.database.knex, userId)) || isSecondFactorDemanded(services, userId, { applicationId });
 

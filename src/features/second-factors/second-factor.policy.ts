@@ -10,14 +10,14 @@ export type MfaPolicy = (typeof MFA_POLICIES)[number];
 /** The policy with the end of its grace. */
 export interface MfaSettings {
   readonly mfa: MfaPolicy;
-  /** The policy applies from this moment on; null: at once. */
+  /** When the policy takes effect; null: immediately. */
   readonly mfaFrom: string | null;
 }
 
 /** Grace period without a second factor for administrators of a new installation. */
 const GRACE_MS = 7 * 86_400_000;
 
-/** Initial setting of a new installation. On loopback, where it is tried out, no factor is required. */
+/** Initial setting of a new installation. On loopback, for trying it out, no factor is required. */
 export const firstMfaSettings = (loopback: boolean, now: Date): MfaSettings | undefined =>
   loopback ? undefined : { mfa: 'ADMINISTRATORS', mfaFrom: new Date(now.getTime() + GRACE_MS).toISOString() };
 
@@ -32,7 +32,7 @@ export const ONE_FACTOR = 'urn:okta:loa:1fa:any';
 export const TWO_FACTORS = 'urn:okta:loa:2fa:any';
 export const ACR_VALUES: readonly string[] = [ONE_FACTOR, TWO_FACTORS];
 
-/** Do these methods make more than one factor? (RFC 8176 section 2, `mfa`.) */
+/** Are these methods more than one factor (RFC 8176 section 2, `mfa`)? */
 export const isMultiFactor = (amr: readonly string[]): boolean => amr.includes('mfa');
 
 /** Was it a code by e-mail alone? Another one from the same mailbox is no second factor then. */
@@ -55,11 +55,11 @@ export const withSecondFactor = (first: readonly string[], second: readonly stri
 export interface SecondFactorFacts {
   readonly policy: MfaPolicy;
   readonly administrator: boolean;
-  /** The application asks it of all its users. */
+  /** Does the application require it of all its users? */
   readonly applicationDemands: boolean;
-  /** The organization that they sign in for asks it of everyone. */
+  /** Does the organization that they sign in for require it of everyone? */
   readonly organizationDemands?: boolean | undefined;
-  /** Requested classes, the best first. */
+  /** Requested classes, best first. */
   readonly acrValues: readonly string[];
 }
 
@@ -67,9 +67,9 @@ export interface SecondFactorFacts {
 export type DemandReason = 'APPLICATION' | 'ORGANIZATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
 
 /**
- * Must the user have proved themselves by two factors, whether they have a second one or not, and why? The first class that is known decides. A reason
- * that a trusted browser meets comes last.
- * @returns undefined when they need not
+ * Must the user authenticate with two factors, whether or not they have a second one, and why? The first supported class decides. A reason that a
+ * trusted browser satisfies comes last.
+ * @returns undefined if not
  */
 export function demandOfSecondFactor({
   policy,

@@ -1,6 +1,6 @@
 /**
- * `/account/security`: a signed-in user sets an authenticator app up, makes new recovery codes, and removes the app (OWASP Multifactor Authentication
- * Cheat Sheet, "Changing MFA Factors"). Every change asks for a fresh sign-in.
+ * `/account/security`: a signed-in user sets up an authenticator app, creates new recovery codes, and removes the app (OWASP Multifactor
+ * Authentication Cheat Sheet, "Changing MFA Factors"). Every change requires a recent sign-in.
  */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
@@ -48,7 +48,7 @@ export const securityPage = ownPage('security', async (deps, ctx, visit) => {
   await draw(deps, ctx, visit, 'account/security', drawing, locals);
 });
 
-/** For the pages of a factor: in the frame of this one, and back to it. */
+/** For the pages of a factor: in this page's frame, with a link back. */
 export const frameOf = (deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, stateToken?: string): StepFrame => ({
   action: (step) => `${SECURITY_PAGE}/${step}`,
   hidden: deps.formTokens.field(ctx, session.accountId),
@@ -57,7 +57,7 @@ export const frameOf = (deps: AccountDeps, ctx: Koa.Context, session: SignedInSe
   framed: framedOn(deps, ctx, 'security', session),
 });
 
-/** State tokens of an enrolment work for their user only. */
+/** State tokens of an enrolment are valid for their user only. */
 export const enrolmentPlaceOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
 
 async function showApp(deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, stateToken: string, wrong: boolean): Promise<void> {

@@ -1,4 +1,7 @@
-/** `users/{id}/factors`: the second factors of a user, their reset when they are lost, and codes that are sent, set up and proved by API; as Okta's Factors API has it. Users set up apps and passkeys themselves. */
+/**
+ * `users/{id}/factors`: a user's second factors, the reset of lost ones, and sent codes set up and verified by API, as in Okta's Factors API. Users
+ * set up apps and passkeys themselves.
+ */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
@@ -16,8 +19,8 @@ import {
   type SecondFactor,
 } from './factors.service.ts';
 
-// A second factor as Okta's Factors API shows it: an authenticator app is a `token:software:totp` of Google, no matter who made it, a
-// passkey `webauthn` of FIDO, codes that are sent are of OKTA.
+// A second factor as in Okta's Factors API: an authenticator app is a `token:software:totp` of Google, whatever its vendor, a passkey is `webauthn`
+// of FIDO, and sent codes are of OKTA.
 
 export const factorFields = {
   id: z.string(),
@@ -40,7 +43,7 @@ const factorStates = {
   lastUpdated: time,
 };
 
-/** @param login of the user, for the name of the account in apps */
+/** @param login user name, for the account's name in apps */
 export function presentFactor(factor: SecondFactor, login: string) {
   const { id, name } = factor;
   if (factor.type === 'PASSKEY') return { id, ...PASSKEY, profile: { credentialId: factor.credentialId, authenticatorName: name } };

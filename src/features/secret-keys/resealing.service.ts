@@ -43,7 +43,7 @@ type Again = (sealed: string, context: string) => string;
 
 const BATCH = 200;
 
-/** Setting with the IDs of all keys in use; `looked`: values from before it existed were checked. */
+/** Setting with the IDs of all keys in use; `looked`: were values from before the setting existed checked? */
 const KNOWN = 'secret-keys';
 const known = z.object({ ids: z.array(z.string()).default([]), looked: z.boolean().default(false) });
 
@@ -130,7 +130,7 @@ type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
  */
 export async function resealEverything(services: Sealing, batch = BATCH): Promise<Resealed> {
   const { database, keyring } = services;
-  // Before the first value is under it: who starts without this key must look.
+  // Before the first value is sealed with it: a process that starts without this key must search.
   await database.transaction(async (trx) => {
     const { ids, ...rest } = known.parse(await lockSettings(trx, KNOWN, present()));
     await updateSettings(trx, KNOWN, { ...rest, ids: [...new Set([...ids, ...keyring.ids])] }, present());
@@ -182,7 +182,7 @@ async function recordResult({ database, keyring }: Sealing, { resealed, unopened
 export async function findUnopenable({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Promise<readonly Sealed[]> {
   const isGone = (id: string) => !keyring.ids.includes(id);
   const seen = known.parse((await findSettings(database.knex, KNOWN)) ?? {});
-  // Usual case after the first start with a key: nothing is written.
+  // The usual case after the first start with a key: nothing is written.
   if (seen.looked && !seen.ids.some(isGone) && keyring.ids.every((id) => seen.ids.includes(id))) return [];
   return database.transaction(async (trx) => {
     const { ids, looked } = known.parse(await lockSettings(trx, KNOWN, present()));

@@ -4,7 +4,7 @@
  */
 import type { Executor } from '../../platform/database/database.ts';
 
-/** A column that holds sealed values: as they are, or in JSON as members `sealed`. */
+/** A column with sealed values: directly, or as members `sealed` of JSON. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -76,7 +76,7 @@ export interface SealedRow {
   readonly value: string;
 }
 
-/** Rows with a value under another key, in the order of their keys. @param after the key of the last row before; undefined: from the beginning */
+/** Rows with a value under another key, in the order of their keys. @param after key of the previous row; undefined: from the start */
 export async function listSealedOtherwise(
   executor: Executor,
   place: SealedColumn,

@@ -19,13 +19,13 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** The browser and the operating system; undefined where one is not recognised. */
+/** The browser and the operating system; undefined if unknown. */
 export function recognise(userAgent: string): { readonly browser: string | undefined; readonly os: string | undefined } {
   const first = (known: readonly (readonly [RegExp, string])[]) => known.find(([sign]) => sign.test(userAgent))?.[1];
   return { browser: first(BROWSERS), os: first(SYSTEMS) };
 }
 
-/** @returns e.g. `Firefox, Windows`; undefined where neither is recognised */
+/** @returns e.g. `Firefox, Windows`; undefined if both are unknown */
 export function browserName(userAgent: string): string | undefined {
   const { browser, os } = recognise(userAgent);
   const names = [browser, os].filter((name) => name !== undefined);

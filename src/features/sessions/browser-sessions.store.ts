@@ -1,4 +1,7 @@
-/** The browser sessions of one user, read for them and for those who look after them. How a session begins, is used and ends is in protocol-state.ts and account-state.ts. */
+/**
+ * Reads the browser sessions of one user, for the user and administrators. protocol-state.store.ts and account-state.store.ts start, use and end
+ * sessions.
+ */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
 import { ALL_SERVERS, MODELS } from '../../protocol/storage/protocol-state.store.ts';

@@ -1,7 +1,6 @@
 /**
- * The browser that makes a call, for the operations that know their caller by its session and not by an API token. Browsers send their cookies along
- * with the requests of any site, so only the service's own pages are answered by the session (`fromOwnPage`); programs carry nobody's cookies but
- * their own.
+ * The calling browser, for operations that identify their caller by the session instead of an API token. Browsers send cookies with the requests of
+ * any site, so only the service's own pages may use the session (`fromOwnPage`). Other programs have no user's cookies.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'koa';
@@ -24,7 +23,7 @@ export interface CurrentSession {
 
 /** The sessions of browsers, by their cookie. */
 export interface SessionLookup {
-  /** @returns undefined also when its user may not sign in any more */
+  /** @returns undefined also if its user can no longer sign in */
   current(req: IncomingMessage, res: ServerResponse): Promise<CurrentSession | undefined>;
   /** Takes the cookie from the browser. */
   forget(req: IncomingMessage, res: ServerResponse): Promise<void>;
@@ -32,8 +31,8 @@ export interface SessionLookup {
 
 export interface CallingBrowser {
   /**
-   * @returns undefined when there is none
-   * @throws {ApiError} forbidden when another site's page asks
+   * @returns undefined if there is none
+   * @throws {ApiError} forbidden: a page of another site calls
    */
   session(): Promise<CurrentSession | undefined>;
   /** Takes the session's cookie from the browser. */

@@ -13,26 +13,26 @@ import { type BrowserSession, listBrowserSessions } from './browser-sessions.sto
 import { sessionId } from './user-sessions.service.ts';
 
 export interface OwnSession extends Omit<BrowserSession, 'uid'> {
-  /** Neither the cookie's value nor the name under which the service keeps it. */
+  /** Neither the cookie's value nor the internal ID. */
   readonly id: string;
-  /** The one that asks. */
+  /** Is it the calling session? */
   readonly current: boolean;
 }
 
-/** The one that asks first, then the newest. @param uid of the session that asks */
+/** The calling session first, then newest first. @param uid of the calling session */
 export async function listOwnSessions({ database }: Services, userId: string, uid: string): Promise<OwnSession[]> {
   const sessions = await listBrowserSessions(database.knex, userId, present());
   const own = sessions.map(({ uid: each, ...session }) => ({ id: sessionId(each), current: each === uid, ...session }));
   return [...own.filter(({ current }) => current), ...own.filter(({ current }) => !current)];
 }
 
-/** Ends one of the user's own sessions; another's is none of theirs. @returns false when there is no such session of theirs */
+/** Ends one of the user's own sessions. @returns false if it is not one of theirs */
 export async function endOwnOtherSession({ database }: Services, userId: string, id: string, request: RequestContext): Promise<boolean> {
   return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
     const found = (await listBrowserSessions(trx, userId, present())).find(({ uid }) => sessionId(uid) === id);
     if (user === undefined || found === undefined || !(await endBrowserSession(trx, found.uid))) return false;
-    // A user of that session may have requested another address.
+    // A user of that session may have requested a change of the e-mail address.
     await deletePendingAddress(trx, userId);
     await recordEvent(trx, {
       eventType: 'user.session.end',
@@ -45,7 +45,7 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
   });
 }
 
-/** Ends all of the user's sessions but the one that asks, their sign-ins under way, and the trust in all browsers. @returns how many sessions there were */
+/** Ends all of the user's other sessions, pending sign-ins, and the trust in all browsers. @returns the number of sessions */
 export async function endOwnOtherSessions({ database }: Services, userId: string, uid: string, request: RequestContext): Promise<number> {
   const endOthers = async (executor: Executor): Promise<number> => {
     const others = (await listBrowserSessions(executor, userId, present())).filter((session) => session.uid !== uid);

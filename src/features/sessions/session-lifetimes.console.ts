@@ -1,4 +1,4 @@
-/** Security → Sessions: how long browsers stay signed in (settings/sign-in). Who needs a second factor is on the page of the sign-in policy. */
+/** Security → Sessions: how long browsers stay signed in (settings/sign-in). The page of the sign-in policy has the second factor. */
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';

@@ -1,6 +1,6 @@
 /**
- * Sign-in by API: a right user name and password, and the second factor where there is one, give a session token, with which a browser is signed in once,
- * at the authorize endpoint.
+ * Sign-in by API: a correct user name and password, and the second factor if there is one, give a session token. It signs a browser in once, at the
+ * authorize endpoint.
  */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -40,7 +40,7 @@ import { consumeSessionToken, insertSessionToken, type SessionToken } from './br
 
 interface IssuedSessionToken {
   readonly status: 'SUCCESS';
-  /** Told this once, stored as a digest. */
+  /** Returned once, stored as a digest. */
   readonly value: string;
   readonly expiresAt: Date;
   readonly user: User;
@@ -58,7 +58,7 @@ interface FactorRequired {
 /** All factors are verified, but the password has expired: a new one is required. */
 interface NewPasswordRequired {
   readonly status: 'PASSWORD_EXPIRED';
-  /** Told this once, stored as a digest. */
+  /** Returned once, stored as a digest. */
   readonly stateToken: string;
   readonly expiresAt: Date;
   readonly user: User;
@@ -84,7 +84,7 @@ export async function authenticateByApi(services: Services, credentials: Passwor
   );
 }
 
-/** @throws {ApiError} the refusal, where the step is gone or a rule of the sign-in policy refuses */
+/** @throws {ApiError} the refusal, if the step has ended or a rule of the sign-in policy refuses */
 async function orRefused<T>(refusal: () => ApiError, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -115,9 +115,9 @@ export async function changePasswordByApi(
 }
 
 /**
- * Checks the second factor; without a code one is sent, where it is a factor whose codes are sent.
- * @throws {ApiError} invalid state token; not found: no such factor of the user; validation: the code of an app is missing; wrong pass code, also when the
- * user's codes are locked; rate limited; wrong state, when no code can be sent
+ * Checks the second factor; without a code, one is sent if the factor has sent codes.
+ * @throws {ApiError} invalid state token; not found: the user has no such factor; validation: the code of an app is missing; wrong pass code, also if
+ * the user's codes are locked; rate limited; wrong state: no code can be sent
  */
 export async function verifyByApi(
   services: Services,
@@ -126,7 +126,7 @@ export async function verifyByApi(
 ): Promise<Outcome> {
   const pending = await readStep(services, stateToken, DEMAND.place, request.device);
   if (pending === undefined) throw invalidStateToken();
-  // A passkey is bound to the pages of this service: no other program can ask a browser for it.
+  // A passkey is bound to this service's pages: no other program can request it.
   const factor = pending.factors.find(({ id, type }) => id === factorId && type !== 'PASSKEY');
   if (factor === undefined) throw notFound(factorId, 'Factor');
   if (passCode === undefined) return challenge(services, pending, factor, stateToken, request);

@@ -33,7 +33,7 @@ async function labelsOf({ services }: AccountDeps, ids: ReadonlySet<string>): Pr
   return new Map(found.flatMap((application) => (application === undefined ? [] : [[application.id, application.label]])));
 }
 
-/** POST /account/sessions/end: one of their own; the id of another's names none. */
+/** POST /account/sessions/end: one of the user's own sessions; IDs of others do not match. */
 export const receiveEndSession = ownChange<AccountDeps>(async (deps, ctx, session, form) => {
   const ended = await endOwnOtherSession(deps.services, session.accountId, form.get('session') ?? '', visitor(ctx, deps.config));
   redirectAfterChange(ctx, 'sessions', ended ? 'session-ended' : 'session-gone');

@@ -1,6 +1,6 @@
 /**
- * `sessions/me`: the session of the browser that calls, as Okta's Sessions API shows it. The cookie of the sign-in is the authentication, and no API
- * token; pages of other sites are refused. How a session begins is not here.
+ * `sessions/me`: the calling browser's session, as in Okta's Sessions API. It is authenticated by the session cookie, not by an API token; pages of
+ * other sites are refused.
  */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';

@@ -21,7 +21,7 @@ import { clearSessions, endSession, listSessions } from './user-sessions.service
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/sessions`;
 
-/** RFC 8176, and what is this service's own. */
+/** RFC 8176, and values of this service. */
 const METHODS: Readonly<Record<string, string>> = {
   pwd: 'Password',
   otp: 'Code',

@@ -17,7 +17,7 @@ export interface UserSession extends Omit<BrowserSession, 'uid'> {
   readonly id: string;
 }
 
-/** The name of a session outside: neither the cookie's value nor the name under which the service keeps it. */
+/** The external ID of a session: neither the cookie's value nor the internal ID. */
 export const sessionId = (uid: string): string => digest(JSON.stringify(['session', uid]));
 
 /**
@@ -59,8 +59,8 @@ export async function endSession(services: Services, idOrLogin: string, id: stri
 }
 
 /**
- * Ends the user's browser sessions on all servers, and their sign-ins under way.
- * @param also.oauthTokens end the tokens of all applications, too
+ * Ends the user's browser sessions on all servers, and their pending sign-ins.
+ * @param also.oauthTokens also revoke the tokens of all applications
  * @throws {ApiError} not found, forbidden
  */
 export async function clearSessions(
@@ -90,8 +90,8 @@ export async function clearSessions(
 }
 
 /**
- * Ends the session of the browser that asks for it, on all servers; its tokens live on. One that has ended already is not ended again.
- * @param session.uid as oidc-provider knows it
+ * Ends the calling browser's session on all servers; its tokens remain. An ended session is unchanged.
+ * @param session.uid oidc-provider's ID
  */
 export async function endOwnSession(
   { database }: Services,

@@ -1,6 +1,6 @@
 /**
- * Brand colours that people can read: contrast as WCAG 2.2 measures it ("relative luminance", "contrast ratio"), held against what success criteria
- * 1.4.3 (text) and 1.4.11 (parts of controls) ask, on the pages in light and in dark; and the nearest colour that passes. Colours are `#rrggbb`.
+ * Readable brand colors: contrast as defined by WCAG 2.2 ("relative luminance", "contrast ratio"), compared with success criteria 1.4.3 (text) and
+ * 1.4.11 (parts of controls), on the pages in light and in dark; and the nearest color that passes. Colors are `#rrggbb`.
  */
 
 export type Scheme = 'light' | 'dark';
@@ -11,7 +11,7 @@ export interface ColourScheme {
   readonly ground: string;
   /** Behind notices, and behind what the pointer is on. */
   readonly tint: string;
-  /** The colour where no brand has one. */
+  /** The default color. */
   readonly accent: string;
   /** Color to mix with for more contrast. */
   readonly away: string;
@@ -99,13 +99,13 @@ export function checkContrast(scheme: Scheme, colour: string, around: ColourSche
 export const isReadable = (scheme: Scheme, colour: string, around?: ColourScheme): boolean =>
   checkContrast(scheme, colour, around).every(({ passes }) => passes);
 
-/** @returns the colour itself where it passes, else the first that does on its way to black (in light) or white (in dark) */
+/** @returns the color if it passes, otherwise the first one toward black (in light) or white (in dark) that does */
 export function nearestReadable(scheme: Scheme, colour: string, around?: ColourScheme): string {
   const steps = Array.from({ length: 101 }, (_, step) => mix(colour, SCHEME_COLOURS[scheme].away, step / 100));
   return (steps.find((step) => isReadable(scheme, step, around)) ?? SCHEME_COLOURS[scheme].away).toLowerCase();
 }
 
-/** @returns what is wrong with a colour that is to be the brand's; undefined: nothing */
+/** @returns the problem of a brand color; undefined: none */
 export function colourProblem(scheme: Scheme, colour: string, around?: ColourScheme): string | undefined {
   const failed = checkContrast(scheme, colour, around)
     .filter(({ passes }) => !passes)
@@ -122,7 +122,7 @@ export interface BrandColours {
   readonly dark: string;
 }
 
-/** @returns both, the dark one made from the light one where only that is given; undefined where none is */
+/** @returns both colors, with the dark one derived from the light one if it is missing; undefined if none is given */
 export function completeColours(light: string | null | undefined, dark?: string | null): BrandColours | undefined {
   if (!light && !dark) return undefined;
   return {

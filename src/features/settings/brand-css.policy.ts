@@ -1,6 +1,6 @@
 /**
- * The custom properties of the pages' stylesheet that an operator may set: version 1 of a list that only grows. Colours are judged by contrast as in
- * brand-colours.policy.ts, for each scheme, together with those that are not set.
+ * The custom properties of the pages' stylesheet that operators can set: version 1 of a list that only grows. Contrast is checked as in
+ * brand-colours.policy.ts, for each scheme, including default colors.
  */
 import {
   type BrandColours,
@@ -70,7 +70,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** @returns each colour of a scheme that people could not read by */
+/** @returns each unreadable color of a scheme */
 function schemeProblems(scheme: Scheme, css: BrandCss): readonly Problem[] {
   const around = schemeColours(scheme, css);
   const { card, ground, tint, ink, soft, edge } = around;

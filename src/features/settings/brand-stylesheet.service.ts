@@ -32,7 +32,7 @@ function coloursFor(
   const set = own === undefined ? completeColours(primaryColorHex, primaryColorDarkHex) : completeColours(own);
   if (set === undefined && css === null && backgroundUrl === null) return undefined;
   const { light, dark } = set ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
-  // An application's colour was judged without the service's surroundings, and a dark colour may have been made from the light one.
+  // An application's color was checked against the default surroundings, and a dark color may have been derived from the light one.
   return {
     light: nearestReadable('light', light, schemeColours('light', css)),
     dark: nearestReadable('dark', dark, schemeColours('dark', css)),
@@ -46,7 +46,7 @@ function addressOf(path: string, { light, dark }: BrandColours, { css, backgroun
   return `${path}?${query}`;
 }
 
-/** @param own colour of the application that a page is about @returns the colours of links and buttons, the pages' own where no brand has any */
+/** @param own color of the page's application @returns the colors of links and buttons, by default those of the pages */
 export const accentsOf = (looks: Looks, own: string | undefined): BrandColours =>
   coloursFor(looks, own) ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
 

@@ -33,7 +33,7 @@ interface Pictured {
   readonly unsaved?: Readonly<Record<string, string>>;
 }
 
-/** The colours of a page, its own where no brand has any. */
+/** The colors of a page, by default the original ones. */
 export const coloursOf = ({ branding, application }: Pick<Pictured, 'branding' | 'application'>) =>
   accentsOf(branding, application?.colour);
 
@@ -43,7 +43,7 @@ const https = (address: string | null | undefined): string | undefined =>
 const exampleMail = (brand: Branding) =>
   renderMail('invitation', 'en', { login: 'ada@example.com', link: 'https://example.com/link' }, { brand, texts: {} }).picture;
 
-/** @param page title, way and links of the page */
+/** @param page title, breadcrumbs and links of the page */
 export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pictured: Pictured): Drawn {
   const { branding, application, unsaved } = pictured;
   const colours = coloursOf(pictured);

@@ -1,6 +1,6 @@
 /**
- * The first start of a new service: the two authorization servers of config/, the first administrator, and the first API token if one is
- * wanted. Repeated until it was carried to its end once, so that a process killed in the middle leaves nothing half made.
+ * The first start of a new service: the two authorization servers of config/, the first administrator, and optionally the first API token. Repeated
+ * until it has completed once, so that an interrupted start leaves nothing incomplete.
  */
 import { AUTHORIZATION_SERVERS } from '../../../config/authorization-servers.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -53,7 +53,7 @@ export async function firstStart(services: Services, tell: (administrator: First
   });
 }
 
-/** An administrator left by a first start that was cut off gets the password again: nobody has seen the one before. */
+/** An administrator of an interrupted first start gets the password again, because nobody has seen the former one. */
 async function administratorWith(services: Services, password: string): Promise<User> {
   const login = services.config.admin.username;
   const poor = await findPasswordProblem(services, password, { login, email: null, profile: {} });

@@ -1,4 +1,4 @@
-/** The settings that nearly every page and sign-in needs, as this process knows them: a change made here counts at once, one made elsewhere once it is notified. */
+/** Cached settings that nearly every page and sign-in needs: local changes apply immediately, others on notification. */
 
 import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -16,7 +16,7 @@ interface Known {
 type Zones = Awaited<ReturnType<typeof findCommittedZones>>;
 type Parts = Pick<Services, 'database' | 'notifications'>;
 
-/** By the pool: services within a transaction have a database of their own, but this one of the process. */
+/** By pool: services within a transaction have a different database object, but the process's pool. */
 const caches = new WeakMap<Services['database']['pool'], Known>();
 
 /**
@@ -26,7 +26,7 @@ const caches = new WeakMap<Services['database']['pool'], Known>();
 export const currentSettings = <N extends SettingsName>(services: Parts, name: N): Promise<Settings[N]> =>
   cachesOf(services).settings[name].current();
 
-/** The words of pages and e-mails that the operator has changed; where they cannot be read, those that were known last. */
+/** The texts of pages and e-mails that the operator has changed; if they cannot be read, the last known ones. */
 export const currentTexts = (services: Parts): Promise<ChangedTexts> => cachesOf(services).texts.current();
 
 /** The network zones, which the rules of the sign-in policy name. */

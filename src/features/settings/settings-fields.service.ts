@@ -26,7 +26,7 @@ const botMode = z.enum(BOT_MODES).exactOptional();
 
 const colour = z.string().trim().refine(isColour, { error: 'must be a colour like #0f5c5c', abort: true }).toLowerCase();
 
-/** All colours of the pages are judged together: each must be readable on those that are set with it. */
+/** All colors of the pages are checked together: each must be readable with the others. */
 function checkBranding(
   { primaryColorHex, primaryColorDarkHex, css = null }: Partial<Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex' | 'css'>>,
   ctx: z.RefinementCtx,
@@ -46,14 +46,14 @@ function checkBranding(
     if (value) problem(field, colourProblem(scheme, value, schemeColours(scheme, css)));
   }
   if (css === null) return;
-  // Problems with given colors are reported above; generated ones are generated again for the new surroundings.
+  // Problems with given colors are reported above; derived ones are derived again for the new surroundings.
   const made = (scheme: Scheme, set: string | null | undefined) =>
     set ? accents[scheme] : nearestReadable(scheme, accents[scheme], schemeColours(scheme, css));
   for (const { field, message } of cssProblems(css, { light: made('light', primaryColorHex), dark: made('dark', primaryColorDarkHex) }))
     problem(`css.${field}`, message);
 }
 
-/** A colour for the pages in one scheme; refused where people could not read by it. */
+/** A color for the pages in one scheme; refused if it is unreadable. */
 export const brandColour = (scheme: Scheme) =>
   z
     .string()
@@ -89,7 +89,10 @@ export const organizationBrandingFields = z
   })
   .superRefine(checkBranding);
 
-/** Those of the mail server are in features/mail/mail-settings.resource.ts: a password comes in and never goes out. Those of sign-up are in features/sign-up. */
+/**
+ * Mail server settings are in features/mail/mail-settings.resource.ts, because their password is write-only. Sign-up settings are in
+ * features/sign-up.
+ */
 export const settingsBodies: {
   readonly [N in Exclude<SettingsName, 'mail' | 'registration' | 'telephony'>]: z.ZodType<Partial<Settings[N]>>;
 } = {
@@ -113,7 +116,7 @@ export const settingsBodies: {
     mfaFrom: z.iso
       .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:02:03.000Z' })
       .transform((value) => new Date(value).toISOString())
-      // An offset can lead out of the years that are written with four digits.
+      // An offset can result in a year that does not have four digits.
       .refine((value) => /^\d{4}-/.test(value), 'must be in the years 0 to 9999')
       .nullable()
       .exactOptional()

@@ -1,4 +1,4 @@
-/** `settings`: what holds for the whole service. What may be set is in features/settings/settings-fields.service.ts. */
+/** `settings`: settings of the whole service. features/settings/settings-fields.service.ts has their schemas. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { time } from '../../api/fields.ts';

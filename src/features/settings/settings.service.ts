@@ -30,17 +30,17 @@ export interface SignInSettings extends MfaSettings {
   readonly sessionIdleMinutes: number;
   /** From the sign-in on, however much it is used. */
   readonly sessionLifetimeDays: number;
-  /** Ask for the user name on a page of its own, before the password? */
+  /** Is the user name requested on a separate page, before the password? */
   readonly identifierFirst: boolean;
-  /** By what users prove themselves first. */
+  /** The first-factor sign-in methods. */
   readonly methods: readonly SignInMethod[];
-  /** Codes that may be sent as second factors. Apps and passkeys always may be used. */
+  /** Allowed sent codes as second factors. Apps and passkeys are always allowed. */
   readonly messageFactors: readonly MessageFactorName[];
-  /** Days for which a user may trust a browser, so that it needs no second factor; 0: never. */
+  /** Days for which a user can trust a browser, so that it needs no second factor; 0: never. */
   readonly rememberBrowserDays: number;
   /** Is a passkey offered after a sign-in without one? */
   readonly passkeyOffer: boolean;
-  /** May people sign up without a password, and users who have a passkey remove theirs? */
+  /** Can users sign up without a password, and remove theirs if they have a passkey? */
   readonly passwordOptional: boolean;
   /** In order of evaluation. */
   readonly rules: readonly SignInRule[];
@@ -53,7 +53,7 @@ export interface Branding {
   readonly logoUrl: string | null;
   /** `#rrggbb`, for links and buttons; null: the service's own. */
   readonly primaryColorHex: string | null;
-  /** The same in dark; null: made from the other one. */
+  /** The dark-mode color; null: derived from the other one. */
   readonly primaryColorDarkHex: string | null;
   readonly supportUrl: string | null;
   readonly privacyUrl: string | null;
@@ -70,7 +70,7 @@ export interface Branding {
 
 /** Retention of the audit log. */
 interface AuditSettings {
-  /** null: it is kept for ever. */
+  /** null: unlimited. */
   readonly retentionDays: number | null;
 }
 
@@ -144,7 +144,7 @@ export async function replaceSettings<N extends SettingsName>(
   return decideSettings(services, name, () => set, request);
 }
 
-/** @param changes of what was set; the rest stays as it is */
+/** @param changes new values; the others are unchanged */
 export async function changeSettings<N extends SettingsName>(
   services: Services,
   name: N,

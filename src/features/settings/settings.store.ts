@@ -21,7 +21,7 @@ export async function findCommittedSettings(pool: pg.Pool, name: string): Promis
   return rows[0]?.value;
 }
 
-/** Locks them, so that of two changes the second sees the first. Needs a transaction. @returns what was set before */
+/** Locks them, so that the second of two concurrent changes sees the first. Needs a transaction. @returns the former settings */
 export async function lockSettings(executor: Executor, name: string, now: Date): Promise<Value> {
   await executor('settings').insert({ name, value: '{}', last_updated: now }).onConflict('name').ignore();
   const row = await executor('settings').where({ name }).forUpdate().first<{ value: Value } | undefined>('value');

@@ -1,4 +1,4 @@
-/** Security → Sign-in policy: what the sign-in page asks for first, and who needs a second factor. How long sessions last is set under Sessions. */
+/** Security → Sign-in policy: the first step of the sign-in page, and who needs a second factor. Session lifetimes are under Sessions. */
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';

@@ -6,7 +6,7 @@ import { currentCountryDatabase } from '../../platform/geo/country-database.ts';
 import type { CountryFact } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { findCountries, rememberCountry } from './sign-in-countries.store.ts';
 
-/** A country counts as known for a year after the last sign-in there, as browsers do. */
+/** A country is known for a year after the last sign-in there, as browsers are. */
 const knownSince = (now: Date): Date => new Date(now.getTime() - LIFETIMES.device * 1000);
 
 /** Is there a database, so that countries are noted? */

@@ -1,7 +1,7 @@
 /** The countries that users have signed in from. The only SQL on that table. */
 import type { Executor } from '../../platform/database/database.ts';
 
-/** @param since earlier sign-ins do not count */
+/** @param since earlier sign-ins are ignored */
 export async function findCountries(executor: Executor, userId: string, since: Date): Promise<ReadonlySet<string>> {
   const rows = await executor('sign_in_countries').where({ user_id: userId }).where('last_used', '>=', since).select('country');
   return new Set(rows.map(({ country }: { country: string }) => country));

@@ -1,4 +1,4 @@
-/** The rules of the sign-in policy: a table on its page, and the forms that make, change, move and delete one. A rule is known by its name. */
+/** The rules of the sign-in policy: a table on its page, and the forms that create, change, move and delete one. A rule is identified by its name. */
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';

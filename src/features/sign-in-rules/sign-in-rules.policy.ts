@@ -1,5 +1,5 @@
 /**
- * Rules of the sign-in policy: network, browser and time since the last sign-in decide whether a user may sign in, and whether a second factor is
+ * Rules of the sign-in policy: network, browser and time since the last sign-in decide whether a user can sign in, and whether a second factor is
  * required. The first rule with all conditions met decides; otherwise the rest of the policy.
  */
 
@@ -13,7 +13,10 @@ export interface SignInConditions {
   readonly zones?: { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined } | undefined;
   /** true: a browser in which the user has not signed in before; false: any other. */
   readonly newBrowser?: boolean | undefined;
-  /** true: a country from which the user has not signed in for a year; false: one from which they have. Neither where the country is not known, or their first. */
+  /**
+   * true: a country from which the user has not signed in for a year; false: one from which they have. Neither matches for an unknown country, or the
+   * user's first one.
+   */
   readonly newCountry?: boolean | undefined;
   /** Minimum days since the last sign-in. Users who never signed in do not match. */
   readonly daysSinceLastSignIn?: number | undefined;
@@ -94,7 +97,7 @@ function reasonAgainst(
   return isLongAgo ? undefined : 'the last sign-in is not that long ago';
 }
 
-/** @returns the names of all zones that the rule refers to */
+/** @returns the names of all zones in the rule */
 export const zonesOf = ({ conditions: { zones } }: Pick<SignInRule, 'conditions'>): readonly string[] => [
   ...(zones?.include ?? []),
   ...(zones?.exclude ?? []),

@@ -13,7 +13,7 @@ import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
 import { decideSignIn, type SignInDecision, type SignInFacts } from './sign-in-rules.policy.ts';
 
-/** A rule of the sign-in policy refuses the sign-in, or asks for a second factor that the user does not have. */
+/** A rule of the sign-in policy refuses the sign-in, or requires a second factor that the user does not have. */
 export class SignInDenied extends Error {
   override readonly name: string = 'SignInDenied';
 }
@@ -25,10 +25,10 @@ export async function zonesAround(services: Services, address: string | undefine
   return (await currentZones(services)).filter(({ networks }) => isInNetworks(networks, address)).map(({ name }) => name);
 }
 
-/** Are there rules, so that a sign-in has to be judged? */
+/** Are there rules, so that sign-ins must be evaluated? */
 export const hasSignInRules = async (services: Services): Promise<boolean> => (await currentSettings(services, 'sign-in')).rules.length > 0;
 
-/** Only what a rule asks for is read. A request without a device cookie comes from a new browser. */
+/** Reads only what the rules need. A request without a device cookie comes from a new browser. */
 async function evaluateSignIn(
   services: Services,
   user: Pick<User, 'id'>,
@@ -50,9 +50,9 @@ async function evaluateSignIn(
 }
 
 /**
- * The same at a sign-in on the pages or by the API, with its event where a rule refuses it or asks for more.
- * @param proof.canProve has the user a second factor, or have they used one? One that is set up at a risky sign-in proves nothing
- * @returns whether a second factor has to be used
+ * The same at a sign-in on pages or by API, with the event if a rule refuses it or requires a factor.
+ * @param proof.canProve does the user have a second factor, or have they used one? One that is set up at a risky sign-in does not count
+ * @returns whether a second factor must be used
  * @throws {SignInDenied}
  */
 export async function admitSignIn(

@@ -98,7 +98,7 @@ interface AskedProblem {
   readonly message: MessageKey;
 }
 
-/** @returns the profile, where nothing is wrong */
+/** @returns the profile, if it is valid */
 export function readSignUpFormFields(
   fields: readonly SignUpFormField[],
   typed: TypedFields,
@@ -120,7 +120,7 @@ export function readSignUpFormFields(
   return { problems, profile: { ...own.profile, ...Object.fromEntries(values) } };
 }
 
-/** The values of a list, each once. */
+/** The values of a list, without duplicates. */
 export const linesOf = (text: string): readonly string[] => [
   ...new Set(
     text
@@ -130,7 +130,7 @@ export const linesOf = (text: string): readonly string[] => [
   ),
 ];
 
-/** A box that is not ticked says no; an empty field says nothing. */
+/** An unchecked check box means no; an empty field has no value. */
 function typedValue({ name, type }: Attribute, typed: TypedFields): AttributeValue | undefined {
   const text = typed[name] ?? '';
   if (type === 'boolean') return text !== '';

@@ -1,4 +1,4 @@
-/** `settings/registration`: who may create accounts themselves. */
+/** `settings/registration`: who can create accounts. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { readSettings } from '../settings/settings.service.ts';

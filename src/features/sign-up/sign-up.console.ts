@@ -1,4 +1,4 @@
-/** Security → Sign-up: may people create accounts themselves, with what, and where do these accounts belong? */
+/** Security → Sign-up: whether users can create accounts, with which data, and where the accounts belong. */
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
@@ -27,7 +27,7 @@ const APPROVALS = {
 
 const labels = new Map(ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes).map(({ name, label }) => [name as string, label]));
 type Askable = Awaited<ReturnType<typeof askableAttributes>>;
-/** An attribute that the operator added has a title of its own. */
+/** A custom attribute has its own title. */
 function labelOf(name: string, askable: Askable): Phrase {
   const label = labels.get(name);
   return label === undefined ? verbatim(askable.find((one) => one.name === name)?.title ?? name) : phrase(label);
@@ -165,7 +165,7 @@ const edit: ConsolePage = {
     const asked = new Set(form.getAll('asked'));
     const required = new Set(form.getAll('required'));
     const before = settings.fields.map(({ name }) => name);
-    // Those that were there keep their order, which the API sets.
+    // Existing ones keep their order, which the API sets.
     const names = [...before, ...askable.map(({ name }) => name).filter((name) => !before.includes(name))].filter(
       (name) => asked.has(name) || required.has(name),
     );

@@ -37,7 +37,7 @@ const labelOf = (text: Text, { label, title, name }: SignUpFormField): string =>
 
 const pathOf = (place: SignInPlace): string => (place === 'standalone' ? '/signup' : `${pathOfPlace(place)}/signup`);
 
-/** @returns the page's path, for the sign-in page; undefined where nobody creates an account themselves */
+/** @returns the page's path, for the sign-in page; undefined if sign-up is closed */
 export const signUpPath = async (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<string | undefined> =>
   (await settingsAt(deps, ctx, place)) === undefined ? undefined : withCarriedParameters(ctx, pathOf(place));
 
@@ -47,7 +47,7 @@ interface Typed {
   readonly isAccepted: boolean;
 }
 
-/** GET …/signup @returns false where nobody creates an account themselves */
+/** GET …/signup @returns false if sign-up is closed */
 export async function showSignUp(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
   const settings = await settingsAt(deps, ctx, place);
   if (settings === undefined) return false;
@@ -120,7 +120,7 @@ async function show(
   });
 }
 
-/** POST …/signup @returns false where nobody creates an account themselves @throws {TooManyFailures} */
+/** POST …/signup @returns false if sign-up is closed @throws {TooManyFailures} */
 export async function receiveSignUp(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
   const settings = await settingsAt(deps, ctx, place);
   if (settings === undefined) return false;
@@ -202,7 +202,7 @@ export async function receiveStandaloneSignUp(deps: SignInDeps, ctx: RouterConte
   if (!(await receiveSignUp(deps, ctx, 'standalone'))) await next();
 }
 
-/** GET /signup/waiting: the account is made, and an administrator must activate it. */
+/** GET /signup/waiting: the account was created, and an administrator must activate it. */
 export async function waitingPage(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const language = pageLanguage(ctx);
   const title = language.text('sign-up.waiting-title');

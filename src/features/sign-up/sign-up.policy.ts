@@ -1,4 +1,4 @@
-/** Decides who may create an account: where sign-up is on, and for which e-mail addresses. */
+/** Decides who can create an account: where sign-up is enabled, and for which e-mail addresses. */
 import { asciiDomain } from '../../platform/dns/domain-name.ts';
 
 interface SignUpField {
@@ -11,7 +11,7 @@ export interface SignUpSettings {
   readonly enabled: boolean;
   /** Fields beside the e-mail address, in order. */
   readonly fields: readonly SignUpField[];
-  /** The address is proved before anything is stored under it. */
+  /** The address is verified before anything is stored under it. */
   readonly emailVerification: 'REQUIRED';
   /** Allowed e-mail domains in lower case; empty: all. */
   readonly allowedDomains: readonly string[];
@@ -31,14 +31,14 @@ export interface SignUpSettings {
 export const APPLICATION_REGISTRATION = ['INHERIT', 'ON', 'OFF'] as const;
 export type ApplicationRegistration = (typeof APPLICATION_REGISTRATION)[number];
 
-/** @param application what the application that people come from says; undefined: they come from none */
+/** @param application setting of the user's application; undefined: none */
 export const isSignUpOpen = ({ enabled }: Pick<SignUpSettings, 'enabled'>, application: ApplicationRegistration | undefined): boolean =>
   application === 'ON' ? true : application === 'OFF' ? false : enabled;
 
 /** Domains are stored as they were typed. */
 const comparable = (domain: string): string => asciiDomain(domain) ?? domain.toLowerCase();
 
-/** May an account with this address be made? The same for every address of a domain, so that it reveals nothing about accounts. */
+/** Can an account with this address be created? The same for every address of a domain, so that it reveals nothing about accounts. */
 export function isDomainAllowed(
   { allowedDomains, blockedDomains }: Pick<SignUpSettings, 'allowedDomains' | 'blockedDomains'>,
   address: string,

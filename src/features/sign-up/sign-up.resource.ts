@@ -1,4 +1,4 @@
-/** `settings/registration`: may people create accounts themselves, with what, and where do these accounts belong? */
+/** `settings/registration`: whether users can create accounts, with which data, and where the accounts belong. */
 import { z } from 'zod';
 import { isHttpsAddress } from '../../platform/validation/addresses.ts';
 import { text } from '../../platform/validation/text.ts';

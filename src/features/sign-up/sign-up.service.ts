@@ -1,7 +1,7 @@
 /**
- * Self-service sign-up. The input waits, encrypted, with the code that confirms the address (features/email-codes): it becomes an account only in the
- * same browser, so that nobody prepares an account for another person (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022). Existing accounts
- * are looked up after the response, and only the e-mail mentions them.
+ * Self-service sign-up. The input is stored encrypted with the code that confirms the address (features/email-codes): it becomes an account only in
+ * the same browser, so that nobody can prepare an account for another person (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022). Existing
+ * accounts are looked up after the response, and only the e-mail mentions them.
  */
 
 import { z } from 'zod';
@@ -45,7 +45,7 @@ const form = z.object({
   termsUrl: z.string().optional(),
 });
 
-/** The settings, where people may create accounts; undefined where they may not, or no e-mail can be sent. */
+/** The settings; undefined if sign-up is closed, or no e-mail can be sent. */
 export async function openSignUp(
   services: Services,
   application: ApplicationRegistration | undefined,
@@ -57,7 +57,7 @@ export async function openSignUp(
 
 export type AddressProblem = 'missing' | 'not-an-address' | 'domain-refused';
 
-/** @returns what is wrong with an address, regardless of whether there is an account */
+/** @returns the problem of an address, regardless of whether there is an account */
 export function addressProblem(settings: SignUpSettings, typed: string): AddressProblem | undefined {
   const email = composedName(typed);
   if (email === '') return 'missing';
@@ -113,7 +113,7 @@ export async function requestSignUpAgain(
 
 const EVENT = { eventType: 'user.registration.request', displayMessage: 'Sign up' } as const;
 
-/** Sends the code, or the way to an existing account. @returns whether a code is sent */
+/** Sends the code, or the link to an existing account. @returns whether a code is sent */
 export async function mailSignUp(services: Services, code: OpenCode, request: RequestContext): Promise<boolean> {
   const email = code.content.name;
   const isTooMany = !(await mayMailSignUp(services, email));
@@ -129,7 +129,7 @@ export async function mailSignUp(services: Services, code: OpenCode, request: Re
     await recordEvent(trx, {
       ...EVENT,
       request,
-      // An address that nobody has proved stays out of the log.
+      // Unverified addresses are not logged.
       targets: known === undefined ? [] : [userTarget(known)],
       ...(failure !== undefined && { failure }),
     });
@@ -145,12 +145,12 @@ async function mailTo(trx: Executor, services: Services, code: OpenCode, request
   return undefined;
 }
 
-/** `waiting`: the account is made, and an administrator must activate it. */
+/** `waiting`: the account was created, and an administrator must activate it. */
 export type SignUpOutcome = FirstStep | 'waiting' | undefined;
 
 /**
- * The address is proved: makes the account, as the settings are now.
- * @returns undefined when the code was used before, the address is taken by now, or sign-up is closed
+ * Creates the account with the current settings, after the address was verified.
+ * @returns undefined if the code was used before, the address is taken meanwhile, or sign-up is closed
  */
 export async function completeSignUp(services: Services, code: OpenCode, request: RequestContext): Promise<SignUpOutcome> {
   const { database } = services;
@@ -176,7 +176,7 @@ export async function completeSignUp(services: Services, code: OpenCode, request
       return { user: { id: user.id, login: user.login, profile: user.profile }, amr: EMAIL_AMR, authenticatedAt: present() };
     });
   } catch (error) {
-    // The organization was deleted since, or the name was taken in this moment.
+    // The organization was deleted, or the name was taken concurrently.
     if (!(error instanceof ApiError)) throw error;
     await recordEvent(database.knex, { ...EVENT, request, targets: [], failure: 'SIGN_UP_NOT_POSSIBLE' });
     return undefined;
@@ -211,6 +211,6 @@ async function make(
     // Attributes that users cannot set cannot be required of them.
     isByMachine: true,
   };
-  // The service acts: what the new user may not decide, as groups, is the settings'.
+  // The service is the actor: settings decide about groups and other data that the new user cannot choose.
   return createUser(within, user, { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
 }

@@ -15,7 +15,7 @@ export const POLL = 'urn:ietf:rfc:8936';
 const MOST_ACKS = 1000;
 
 const streamId = text({ least: 1 });
-/** Streams that there are not are another's too: neither is found. */
+/** Unknown streams are treated like those of others: neither is found. */
 export const streamQuery = z.object({ stream_id: streamId });
 export const givenStream = z.object({
   description: streamDescription.optional(),
@@ -73,7 +73,7 @@ export const verificationRequest = z.object({
   state: z.string().max(1024).refine(isPrintable, 'must not contain control characters').optional(),
 });
 
-/** SSF 1.0 section 8.1.3: a user by the `sub` that the receiver knows, as `sub_id` of events has it. */
+/** SSF 1.0 section 8.1.3: a user by the receiver's `sub`, as in `sub_id` of events. */
 const subject = z.object({
   format: z.literal('iss_sub'),
   iss: text({ least: 1, most: 2048 }),

@@ -1,6 +1,6 @@
 /**
- * Carries security events to signal streams: each as a signed security event token of its own, pushed by HTTPS (RFC 8935), or kept for the receiver to poll. The token is
- * made when it is sent, so that it is signed by the present key; its `jti` is the same at every attempt.
+ * Delivers security events to signal streams: each as a signed security event token, pushed by HTTPS (RFC 8935), or stored for the receiver to poll.
+ * The token is created on delivery, so that the current key signs it; its `jti` is the same for every attempt.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -105,16 +105,16 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     }
   }
 
-  /** @throws when the stream has changed since it was read: the delivery is repeated */
+  /** @throws the stream has changed since it was read: the delivery is repeated */
   async function keep(streamId: string, events: readonly SecurityEvent[], evenDisabled: boolean): Promise<void> {
     await database.transaction(async (trx) => {
       if (!(await isPolled(trx, streamId, evenDisabled))) throw new Postponed('the stream was changed', 1);
-      // Once more, under the lock of the stream: a user may have been removed since the events were read.
+      // Checked again under the stream's lock: a user may have been removed since the events were read.
       await insertSignalSets(trx, streamId, await withoutRemoved(trx, streamId, events), present());
     });
   }
 
-  /** The receiver has gone. */
+  /** The receiver no longer exists. */
   async function disable({ id }: SignalStream): Promise<void> {
     await database.transaction(async (trx) => {
       const before = await lockSignalStream(trx, id);
@@ -131,7 +131,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     });
   }
 
-  /** @returns why the receiver refuses the event for good; undefined: it has it @throws when it is to be sent again */
+  /** @returns why the receiver refuses the event permanently; undefined: it was accepted @throws the event must be sent again */
   async function deliver(stream: SignalStream, token: string): Promise<string | undefined> {
     try {
       const { status, err } = await push(stream, token);
@@ -196,11 +196,11 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
         ],
       };
     },
-    // For three days of pushes: a pause of the stream, which an event may spend most of its life in, is none of them.
+    // For three days of pushes: pauses of the stream do not count.
     pauseAfter: (attempts) => pauseBeforeNext(attempts, pausesOf(attempts), Math.random()),
   };
 
-  /** A paused stream keeps no event for ever. */
+  /** A paused stream does not keep events forever. */
   async function isTooOld(eventId: string | undefined): Promise<boolean> {
     if (eventId === undefined) return false;
     const event = await findAuditEvent(database.knex, eventId);

@@ -13,7 +13,7 @@ const authorizationHeader = z
 
 export const streamDescription = text({ most: 1024 });
 
-/** Event types that there are not are kept, as a receiver may ask for them (SSF 1.0 section 8.1.1). */
+/** Unknown event types are stored, because a receiver may request them (SSF 1.0 section 8.1.1). */
 export const requestedEvents = z.array(text({ least: 1, most: 255 })).max(50);
 
 /** Delivery as requested by a receiver; the transmitter sets the address for polling. */

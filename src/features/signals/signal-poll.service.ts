@@ -1,4 +1,6 @@
-/** A receiver polls its stream (RFC 8936): it acknowledges what it has, says what it refuses, and gets what waits. What is not acknowledged comes again. */
+/**
+ * A receiver polls its stream (RFC 8936): it acknowledges or refuses events, and gets waiting ones. Events without acknowledgement are sent again.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
@@ -16,7 +18,7 @@ export const MOST_SETS = 100;
 /** Polls of one process that wait for events at the same moment; a further one is answered at once. */
 const MOST_POLLS = 200;
 let polls = 0;
-/** Limit per stream, so that one cannot take the places of all others. */
+/** Limit per stream, so that one cannot block all others. */
 const MOST_POLLS_OF_ONE = 2;
 const pollsOf = new Map<string, number>();
 
@@ -35,7 +37,7 @@ interface PollAnswer {
   readonly moreAvailable: boolean;
 }
 
-/** @param isOver is nobody waiting for the answer any more, or is the process to end? */
+/** @param isOver has the receiver disconnected, or is the process ending? */
 export async function pollSignals(
   services: Services,
   stream: SignalStream,

@@ -2,7 +2,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { type SecurityEvent, STREAM_UPDATED, VERIFICATION } from './signal-streams.resource.ts';
 
-/** Notes events, once each: an entry of the outbox may be carried twice. */
+/** Stores events once: an entry of the outbox may be delivered twice. */
 export async function insertSignalSets(executor: Executor, streamId: string, events: readonly SecurityEvent[], now: Date): Promise<void> {
   const rows = events.map((event) => ({ stream_id: streamId, jti: event.jti, event: JSON.stringify(event), created: now }));
   if (rows.length > 0) await executor('signal_sets').insert(rows).onConflict(['stream_id', 'jti']).ignore();
@@ -17,7 +17,7 @@ export async function listSignalSets(executor: Executor, streamId: string, limit
   return rows.map(({ event }) => event);
 }
 
-/** @returns those of the jtis that there were */
+/** @returns the existing ones of the jtis */
 export async function removeSignalSets(executor: Executor, streamId: string, jtis: readonly string[]): Promise<string[]> {
   const removed = await executor('signal_sets')
     .where({ stream_id: streamId })
@@ -68,10 +68,10 @@ export async function deleteUnwantedSets(
 
 // Queue of signals: outbox entries refer to the audit event; their content is decided at delivery.
 
-/** `outbox.kind` of an audit event on its way to a signal stream. */
+/** `outbox.kind` of audit events for a signal stream. */
 export const SIGNAL = 'signal';
 
-/** Seconds that a delivery is left to the process that took it: one entry may be several pushes, of seconds each. */
+/** Seconds that a claimed delivery may take: one entry may be several pushes of seconds each. */
 export const SIGNAL_LEASE_SECONDS = 60;
 
 /** Part of the statement that writes an event (features/audit/audit.store.ts). In order for each user; a stream that is paused gets them later. */
@@ -79,7 +79,7 @@ export const SIGNAL_NEWS = `signals AS (INSERT INTO outbox (kind, ordering_key, 
   SELECT '${SIGNAL}', s.id, e.target->0->>'id', jsonb_build_object('streamId', s.id, 'eventId', e.uuid), e.published, e.published
   FROM event e JOIN signal_streams s ON s.status <> 'DISABLED' AND e.event_type = ANY (s.sources))`;
 
-// One entry for each cause, which may be several events. Those about the stream itself have no other cause.
+// One entry per cause, which may be several events. Events about the stream itself have no other cause.
 const REQUEUE = `WITH gone AS (DELETE FROM signal_sets WHERE stream_id = :streamId RETURNING seq, jti, event, created),
   cause AS (SELECT DISTINCT ON (event->>'txn') seq, jti, event, event->'claims' AS claims, created FROM gone ORDER BY event->>'txn', seq)
   INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)

@@ -24,7 +24,7 @@ export const RECEIVER_GONE = 'The receiver answered 410';
 
 export interface SignalStream {
   readonly id: string;
-  /** The receiver: `aud` of its events. Users have the `sub` that it knows. */
+  /** The receiver: `aud` of its events. Users have its `sub`. */
   readonly applicationId: string;
   readonly description: string;
   readonly status: StreamStatus;
@@ -42,7 +42,7 @@ export interface SignalStream {
   readonly events: readonly SignalType[];
   /** The types of audit events that these come from. */
   readonly sources: readonly string[];
-  /** Users that the receiver has removed: not more than so many, but fewer where some of them are deleted. */
+  /** Maximum number of users that the receiver has removed; fewer if some of them are deleted. */
   readonly removedAtMost: number;
   readonly lastVerification: Date | null;
   readonly lastDelivered: Date | null;

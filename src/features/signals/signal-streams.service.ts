@@ -36,7 +36,7 @@ import { knownTypes, sourcesOf } from './signals.policy.ts';
 
 /** Limit per application. */
 export const MOST_STREAMS = 10;
-/** Seconds between two verifications that a receiver asks for. */
+/** Minimum seconds between two verifications that a receiver requests. */
 export const VERIFICATION_INTERVAL = 30;
 
 export interface StreamInput {
@@ -55,8 +55,8 @@ const missing = (id: string) => notFound(id, 'SignalStream');
 export const streamAuthorizationContext = (streamId: string): string => `signal_stream:${streamId}:authorization`;
 
 /**
- * Creates a stream to an application, enabled.
- * @throws {ApiError} not found: the application; wrong state: it is the service's own; conflict: it has as many streams as it may have
+ * Creates an enabled stream to an application.
+ * @throws {ApiError} not found: the application; wrong state: it is the service's own; conflict: it has the maximum number of streams
  */
 export async function createSignalStream(
   services: Services,
@@ -104,7 +104,7 @@ function requireOwn(id: string, stream: SignalStream | undefined, applicationId:
   return stream;
 }
 
-/** Events on their way to a stream, or waiting to be polled. */
+/** Events that wait for delivery to a stream, or for polling. */
 export async function waitingForStream({ database }: Services, { id, method }: SignalStream): Promise<Waiting> {
   const queued = await waitingFor(database.knex, receiver(id));
   if (method === 'PUSH') return queued;
@@ -236,7 +236,7 @@ export const SIGNAL_KEPT = 7 * 24 * 3600 * 1000;
 /** Events that wait for one stream; of more, the oldest are dropped. */
 const MOST_WAITING = 10_000;
 
-/** Bounds what waits for streams that are paused, away or not polled. @returns the size of the largest batch */
+/** Limits waiting events of streams that are paused, unavailable or not polled. @returns the size of the largest batch */
 export async function deleteUnwantedSignals(executor: Executor, now: Date, limit: number): Promise<number> {
   const before = new Date(now.getTime() - SIGNAL_KEPT);
   return Math.max(
@@ -281,7 +281,7 @@ function settingsOf(
 }
 
 /**
- * A header that is not given stays only where it would be sent to the same host: anyone who may change the address could read it otherwise.
+ * An absent header is kept only if it would be sent to the same host: callers who can change the URL could otherwise read it.
  * @throws {ApiError} validation: another host needs it again
  */
 function sealedAuthorization({ keyring }: Services, id: string, delivery: GivenDelivery, before: SignalStream | undefined): string | null {
@@ -293,7 +293,7 @@ function sealedAuthorization({ keyring }: Services, id: string, delivery: GivenD
   throw validation([{ field: 'delivery.authorizationHeader', message: 'is required when the host changes. Send null to remove it' }]);
 }
 
-/** The stream as the audit log keeps it: without the authorization header. */
+/** The stream's data in audit events, without the authorization header. */
 const described = ({ applicationId, description, status, method, endpointUrl, authorization, eventsRequested, events }: SignalStream) => ({
   ...{ applicationId, description, status, method, endpointUrl, eventsRequested, events },
   hasAuthorizationHeader: authorization !== null,

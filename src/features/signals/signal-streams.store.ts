@@ -43,7 +43,7 @@ export async function findSignalStream(executor: Executor, id: string): Promise<
   return executor('signal_streams').where({ id }).first<SignalStream | undefined>(STREAM);
 }
 
-/** Locks the row, so that of two changes to one stream the second sees the first. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first. Needs a transaction. */
 export async function lockSignalStream(trx: Executor, id: string): Promise<SignalStream | undefined> {
   return trx('signal_streams').where({ id }).forUpdate().first<SignalStream | undefined>(STREAM);
 }
@@ -55,14 +55,14 @@ export function selectSignalStreams(executor: Executor, window: Window, applicat
   return readPage<SignalStream>(query, STREAM, window);
 }
 
-/** Locks the application's row until the end of the transaction, so that of many who add streams each counts the others'. */
+/** Locks the application's row until the end of the transaction, so that concurrent additions of streams count each other. */
 export async function countSignalStreams(trx: Executor, applicationId: string): Promise<number> {
   await trx('applications').where({ id: applicationId }).forUpdate().select('id');
   const [row] = await trx('signal_streams').where({ application_id: applicationId }).count<{ count: string }[]>({ count: 'id' });
   return Number(row?.count ?? 0);
 }
 
-/** Are events of the stream to be kept? It stays so until the end of the transaction. @param evenDisabled is that no matter? */
+/** Are events of the stream to be stored? Remains so until the end of the transaction. @param evenDisabled also for a disabled stream? */
 export async function isPolled(trx: Executor, id: string, evenDisabled: boolean): Promise<boolean> {
   const query = trx('signal_streams').where({ id, method: 'POLL' });
   if (!evenDisabled) query.whereNot({ status: 'DISABLED' });
@@ -89,7 +89,7 @@ export async function countRemovedSubjects(executor: Executor, streamId: string)
   return Number(row?.count ?? 0);
 }
 
-/** @returns the given users that the receiver removed */
+/** @returns the given users that the receiver has removed */
 export async function findRemovedSubjects(executor: Executor, streamId: string, userIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await executor(TABLE)
     .where({ stream_id: streamId })
@@ -104,7 +104,7 @@ const GONE = `DELETE FROM ${TABLE} WHERE (stream_id, user_id) IN (
       AND NOT EXISTS (SELECT FROM outbox o WHERE o.kind = '${SIGNAL}' AND o.ordering_key = r.stream_id AND o.object_key = r.user_id)
     LIMIT :limit FOR UPDATE SKIP LOCKED)`;
 
-/** Forgets users who have been deleted. @returns how many */
+/** Deletes entries of deleted users. @returns their number */
 export async function deleteOrphanedSubjects(executor: Executor, limit: number): Promise<number> {
   return (await executor.raw<{ rowCount: number }>(GONE, { limit })).rowCount;
 }

@@ -51,7 +51,7 @@ export async function removeSignalSubject(services: Services, change: SubjectCha
   });
 }
 
-/** @returns the new `removedAtMost`: counted only where it reaches the limit @throws {ApiError} conflict: too many were removed */
+/** @returns the new `removedAtMost`: counted only if it reaches the limit @throws {ApiError} conflict: too many were removed */
 async function removedWithOneMore(trx: Executor, { id, removedAtMost }: SignalStream): Promise<number> {
   if (removedAtMost < MOST_REMOVED_SUBJECTS) return removedAtMost + 1;
   const removed = await countRemovedSubjects(trx, id);
@@ -62,7 +62,7 @@ async function removedWithOneMore(trx: Executor, { id, removedAtMost }: SignalSt
   });
 }
 
-/** How many users the receiver has removed. */
+/** Number of users that the receiver has removed. */
 export const removedSubjectsOf = ({ database }: Services, { id }: SignalStream): Promise<number> => countRemovedSubjects(database.knex, id);
 
 async function requireUser({ database }: Services, { userId }: SubjectChange): Promise<string> {

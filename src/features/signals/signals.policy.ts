@@ -1,4 +1,4 @@
-/** Maps audit events to security events (CAEP 1.0, RISC 1.0). An event says that something ended, never what: no names, addresses or devices. */
+/** Maps audit events to security events (CAEP 1.0, RISC 1.0). An event says that something ended, without details: no names, addresses or devices. */
 
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type';
 const RISC = 'https://schemas.openid.net/secevent/risc/event-type';
@@ -11,7 +11,7 @@ const ACCOUNT_PURGED = `${RISC}/account-purged` as const;
 export const SIGNAL_TYPES = [SESSION_REVOKED, CREDENTIAL_CHANGE, ACCOUNT_DISABLED, ACCOUNT_PURGED] as const;
 export type SignalType = (typeof SIGNAL_TYPES)[number];
 
-/** The audit events that each may come from. */
+/** The audit events that each can come from. */
 const SOURCES: Readonly<Record<string, readonly SignalType[]>> = {
   'user.session.clear': [SESSION_REVOKED],
   'user.session.end': [SESSION_REVOKED],
@@ -30,7 +30,7 @@ const SOURCES: Readonly<Record<string, readonly SignalType[]>> = {
 export const sourcesOf = (types: readonly SignalType[]): string[] =>
   Object.entries(SOURCES).flatMap(([source, signals]) => (signals.some((type) => types.includes(type)) ? [source] : []));
 
-/** Those of the types that exist; a receiver may ask for others too (SSF 1.0 section 8.1.1). */
+/** The existing ones of the types; a receiver may request others too (SSF 1.0 section 8.1.1). */
 export const knownTypes = (requested: readonly string[]): SignalType[] => SIGNAL_TYPES.filter((type) => requested.includes(type));
 
 /** Parts of an audit event that are used. */
@@ -53,7 +53,7 @@ export interface Signal {
   readonly part: string;
 }
 
-/** @returns what the event is to receivers; nothing where it failed, or ended and changed nothing */
+/** @returns the events for receivers; none if the audit event failed, or ended nothing */
 export function signalsOf(event: SourceEvent): readonly Signal[] {
   const [user] = event.target;
   if (event.outcome.result !== 'SUCCESS' || user?.type !== 'User') return [];

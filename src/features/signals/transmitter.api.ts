@@ -223,7 +223,7 @@ const verify: Handler = async ({ ctx, services, applicationId, request }) => {
   return undefined;
 };
 
-/** The stream first: who may not see it learns nothing of users. */
+/** The stream is checked first, so that other callers learn nothing about users. */
 async function subjectChange({ services, parts, applicationId }: Call, body: z.output<typeof removedSubject>): Promise<SubjectChange> {
   const { stream_id, subject } = body;
   const { id } = await getSignalStream(services, stream_id, applicationId);

@@ -1,7 +1,7 @@
 /**
- * The subjects by which applications know users (OpenID Connect Core section 8). A pairwise one is the user's ID, encrypted for the sector under a
- * secret of the installation, so that the service finds the user of an ID token again and keeps no list. The secret is made at the first use,
- * sealed, and kept for ever: with another one every user would be a stranger to these applications.
+ * The subjects of users at applications (OpenID Connect Core section 8). A pairwise one is the user's ID, encrypted for the sector under a secret of
+ * the installation, so that the service can find an ID token's user without a list. The secret is created on first use, sealed, and never changed:
+ * with another one, every user would be a stranger to these applications.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ interface SectorDocument {
   readonly members: readonly string[] | undefined;
 }
 
-/** Fetches the document that the settings name, by the guarded client. To be called before a transaction begins. */
+/** Fetches the sector document of the settings by the guarded HTTP client. Call before a transaction starts. */
 export async function readSectorDocument(
   { config }: Pick<Services, 'config'>,
   { sector_identifier_uri: uri }: GivenSettings,
@@ -62,7 +62,7 @@ export function requireSector(settings: ApplicationSettings, document: SectorDoc
 
 type Parts = Pick<Services, 'database' | 'keyring'>;
 
-/** The setting that holds the secret. */
+/** The setting with the secret. */
 export const PAIRWISE_SETTING = 'pairwise-subjects';
 export const PAIRWISE_SALT_CONTEXT = 'pairwise_salt';
 

@@ -1,6 +1,6 @@
 /**
- * Pairwise subjects (OpenID Connect Core section 8.1): each sector, a host and what belongs to it, knows a user by a subject of its own, so that two
- * of them cannot compare their users. Which settings an application needs for it, and its sector.
+ * Pairwise subjects (OpenID Connect Core section 8.1): each sector, usually a host, has its own subject for a user, so that two sectors cannot
+ * compare their users. Decides which settings an application needs, and its sector.
  */
 import { CIBA_GRANT, DEVICE_GRANT } from '../policies/access-policy.policy.ts';
 
@@ -19,7 +19,7 @@ interface Settings extends SubjectSettings {
   readonly jwks_uri?: string | undefined;
 }
 
-/** Grants that begin without the browser. */
+/** Grants that start without a browser. */
 const WITHOUT_REDIRECT: readonly string[] = [DEVICE_GRANT, CIBA_GRANT];
 const usesNoRedirect = ({ grant_types }: Pick<Settings, 'grant_types'>): boolean =>
   grant_types.some((grant) => WITHOUT_REDIRECT.includes(grant));
@@ -29,7 +29,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** @returns the host by which the subjects of an application are made; undefined: they are public */
+/** @returns the host from which an application's subjects are derived; undefined: they are public */
 export function sectorOf({ subject_type, sector_identifier_uri, response_types, redirect_uris, jwks_uri }: Settings): string | undefined {
   if (subject_type !== 'pairwise') return undefined;
   const uri = sector_identifier_uri ?? (response_types.length > 0 ? redirect_uris[0] : jwks_uri);

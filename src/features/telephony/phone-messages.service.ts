@@ -38,13 +38,13 @@ export interface PhoneMessage {
   readonly expiresAt: Date;
 }
 
-/** Why no message goes out. */
+/** Why no message is sent. */
 export type PhoneProblem = 'TELEPHONY_OFF' | 'NUMBER_NOT_ALLOWED' | 'TOO_MANY_REQUESTS' | 'TELEPHONY_FAILED';
 
 /** Can messages be sent to phones? */
 export const isTelephonyOn = async (services: Services): Promise<boolean> => (await currentSettings(services, 'telephony')).url !== null;
 
-/** Counts a message before it is made. Not within a transaction. @returns why it may not be sent */
+/** Counts a message before it is created. Not within a transaction. @returns why it cannot be sent */
 export async function countPhoneMessage(
   services: Services,
   userId: string,
@@ -54,7 +54,7 @@ export async function countPhoneMessage(
   const { url, secret, prefixes, mostPerDay } = await currentSettings(services, 'telephony');
   if (url === null || secret === null) return 'TELEPHONY_OFF';
   if (!isAllowedNumber(number, prefixes)) return 'NUMBER_NOT_ALLOWED';
-  // The limit of the service comes last: what is refused before does not use it up. It holds without RATE_LIMITS too: it is about money.
+  // The limit of the service comes last, so that refused messages do not use it up. It applies without RATE_LIMITS too, because messages cost money.
   const counts: readonly (readonly [FailureLimit, string])[] = [
     ...(services.config.rateLimits
       ? ([...(ipAddress === undefined ? [] : [[NETWORK, networkOf(ipAddress)]]), [ACCOUNT, userId], [NUMBER, digest(number)]] as const)
@@ -141,7 +141,7 @@ const action = z.object({
   value: z.array(z.object({ status: z.string() })).min(1),
 });
 
-/** An empty response with a status of 2xx takes the message, too. */
+/** An empty response with a status of 2xx also accepts the message. */
 function isTaken({ commands, error }: HookResponse): boolean {
   if (error) return false;
   return (commands ?? []).every((command) => action.safeParse(command).data?.value.every(({ status }) => status === 'SUCCESSFUL') === true);

@@ -1,4 +1,4 @@
-/** Phone numbers (ITU-T E.164): how they are read, shown, and which of them may get a message. */
+/** Phone numbers (ITU-T E.164): parsing, display, and which of them can get messages. */
 
 /** @returns the number with `+` and its country code; undefined when it is none */
 export function readPhoneNumber(typed: string): string | undefined {
@@ -9,9 +9,9 @@ export function readPhoneNumber(typed: string): string | undefined {
   return /^\+[1-9]\d{6,14}$/.test(bare) ? bare : undefined;
 }
 
-/** @returns the last three digits, as users and administrators are shown a number */
+/** @returns the last three digits, for display to users and administrators */
 export const maskedNumber = (number: string): string => `••• ${number.slice(-3)}`;
 
-/** May a message go there? To some countries a message costs as much as fraud pays (toll fraud). @param prefixes the beginnings of allowed numbers */
+/** Can a message be sent there? Messages to some countries are so expensive that fraud pays (toll fraud). @param prefixes of allowed numbers */
 export const isAllowedNumber = (number: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => number.startsWith(prefix));

@@ -8,7 +8,7 @@ export interface TelephonySettings {
   readonly url: string | null;
   /** Signs requests; under the keyring, in the context of a signing secret of the kind `telephony`. */
   readonly secret: { readonly sealed: string } | null;
-  /** Numbers that begin so may get messages. */
+  /** Prefixes of allowed numbers. */
   readonly prefixes: readonly string[];
   /** Messages and calls of the whole service in 24 hours. */
   readonly mostPerDay: number;
@@ -21,7 +21,7 @@ export const TELEPHONY = 'telephony';
 
 const MOST_PREFIXES = 300;
 
-/** The body of `PUT settings/telephony`. What is absent returns to its default, but the secret, which stays. */
+/** The body of `PUT settings/telephony`. Absent fields return to their defaults, except the secret, which is unchanged. */
 export const telephonySettingsBody = z.strictObject({
   url: text({ least: 1, most: 2048 })
     .refine(

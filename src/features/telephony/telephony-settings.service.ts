@@ -31,7 +31,7 @@ export const readTelephony = async (services: Pick<Services, 'database'>): Promi
   shown(await readSettings(services, 'telephony'));
 
 /**
- * @param body replaces what was set before; an absent secret stays as it is
+ * @param body replaces the settings; an absent secret is unchanged
  * @throws {ApiError} validation
  */
 export async function replaceTelephony(services: Services, body: TelephonySettingsBody, request: RequestContext): Promise<ShownTelephony> {
@@ -57,7 +57,7 @@ export interface TriedTelephony {
   readonly problem?: HookProblem | 'REFUSED' | undefined;
   /** HTTP status of the response. */
   readonly status?: number | undefined;
-  /** The beginning of its body. */
+  /** The start of its body. */
   readonly body?: string | undefined;
 }
 

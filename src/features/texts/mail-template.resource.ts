@@ -1,4 +1,4 @@
-/** E-mail templates: which e-mails there are, what an operator may write in each, and with which variables. */
+/** E-mail templates: the e-mails, their editable parts, and the variables of each. */
 import { z } from 'zod';
 import { isMessageKey, MESSAGE_KEYS, type MessageKey, originalText } from '../../platform/i18n/messages.ts';
 import { shownText } from '../../platform/validation/text.ts';

@@ -23,7 +23,7 @@ import {
 
 // Preview of an e-mail in light and dark, drawn in HTML, and its plain text.
 
-/** @param unsaved what was typed and is not saved yet, and where it is posted to */
+/** @param unsaved the unsaved input, and the form's target */
 function mailPicture(
   page: Omit<Drawn, 'view' | 'locals' | 'images'>,
   { subject, text, picture }: Mail,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MESSAGE_KEYS, type MessageKey, originalText } from '../../platform/i18n/messages.ts';
 import { shownText } from '../../platform/validation/text.ts';
 
-/** The families of keys in views/locales that are the operator's; mails have templates of their own. */
+/** The families of keys in views/locales that operators can change; e-mails have their own templates. */
 const FAMILIES: readonly (readonly [prefix: string, page: string])[] = [
   ['sign-in.', 'Sign-in'],
   ['forgot.', 'Forgotten password'],
@@ -38,7 +38,7 @@ export function pageOfText(key: MessageKey): string | undefined {
   return FAMILIES.find(([prefix]) => key.startsWith(prefix))?.[1];
 }
 
-/** The texts of pages that may be changed, in the order of the files. */
+/** The editable texts of pages, in the order of the files. */
 export const PAGE_TEXTS: readonly MessageKey[] = MESSAGE_KEYS.filter((key) => pageOfText(key) !== undefined);
 
 /** Characters of one text of a page at most. */
@@ -48,7 +48,7 @@ export const variablesIn = (message: string): readonly string[] => [
   ...new Set([...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)),
 ];
 
-/** Texts of decisions must keep all their variables, so that users know what they decide. */
+/** Texts of decisions must keep all their variables, so that users see what they decide about. */
 const DECISIONS = /^(consent|verify|logout)\./;
 
 export const variablesOf = (key: MessageKey): { readonly allowed: readonly string[]; readonly required: readonly string[] } => {

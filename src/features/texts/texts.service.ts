@@ -14,9 +14,9 @@ import { findTexts, updateTexts } from './texts.store.ts';
 const TEXTS = 'texts';
 
 /**
- * Changes texts of one language together; those that equal the product's own are not kept, so that they follow it.
- * @param target what the event calls it, e.g. `mail-templates/invitation/de`
- * @param values by key; undefined: the product's own again
+ * Changes texts of one language together; texts equal to the original are not stored, so that they follow it.
+ * @param target its name in the event, e.g. `mail-templates/invitation/de`
+ * @param values by key; undefined: restores the original
  */
 export async function changeTexts(
   services: Services,
@@ -63,7 +63,7 @@ export interface PageText {
 
 const isLanguage = (lang: string): boolean => LANGUAGES.some((language) => language.lang === lang);
 
-/** @throws {ApiError} not found: there is no such language, or no such text that may be changed */
+/** @throws {ApiError} not found: no such language, or no such editable text */
 function requireText(language: string, key: string): asserts key is MessageKey {
   if (!isLanguage(language)) throw notFound(language, 'Language');
   if (!isMessageKey(key) || pageOfText(key) === undefined) throw notFound(key, 'Text');

@@ -1,4 +1,4 @@
-/** The browsers that a user trusts, on `/account/security`: seen and ended by the user. */
+/** The browsers that a user trusts, on `/account/security`, where the user can end the trust. */
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { redirectAfterChange } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';

@@ -1,4 +1,4 @@
-/** `users/{id}/trustedBrowsers`: browsers in which a user needs no second factor. Specific to this service, not in Okta. */
+/** `users/{id}/trustedBrowsers`: browsers in which a user needs no second factor. An extension to Okta's API. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';

@@ -1,4 +1,4 @@
-/** The browsers that a user trusts: seen, and ended one by one or all. */
+/** The browsers that a user trusts, whose trust can be ended one by one or for all. */
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';

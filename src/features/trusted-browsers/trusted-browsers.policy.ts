@@ -15,17 +15,17 @@ export interface TrustFacts {
   readonly administrator: boolean;
 }
 
-/** May the user trust a browser, and do those count that they trust? Never those of administrators. */
+/** Can the user trust a browser, and is existing trust valid? Never for administrators. */
 export const mayTrust = ({ days, administrator }: TrustFacts): boolean => days > 0 && !administrator;
 
 /**
- * Is a trusted browser enough in place of the second factor?
- * @param demandedBy what demands the factor; undefined: the user has one. An application or a request that asks for two factors gets two.
+ * Does a trusted browser replace the second factor?
+ * @param demandedBy what requires the factor; undefined: the user has one. An application or a request that requires two factors gets two.
  */
 export const trustSuffices = (facts: TrustFacts, demandedBy: DemandReason | undefined): boolean =>
   mayTrust(facts) && (demandedBy === undefined || demandedBy === 'EVERYONE');
 
-/** Browsers that were trusted before this moment are trusted no more: a shorter period applies to them too. */
+/** Trust from before this time is no longer valid: a shorter period applies to existing trust too. */
 export const trustedSince = (days: number, now: Date): Date => new Date(now.getTime() - days * DAY_MS);
 
 export const trustedUntil = (days: number, now: Date): Date => new Date(now.getTime() + days * DAY_MS);

@@ -33,7 +33,7 @@ async function factsOf(services: Parts, executor: Executor, userId: string): Pro
   return { days, administrator: days > 0 && (await findRights(executor, userId)).length > 0 };
 }
 
-/** @returns days for which the user may trust a browser; undefined: they may not */
+/** @returns days for which the user can trust a browser; undefined: not allowed */
 export async function daysOfTrust(
   services: Parts,
   userId: string,
@@ -43,16 +43,16 @@ export async function daysOfTrust(
   return mayTrust(facts) ? facts.days : undefined;
 }
 
-/** The token that the browser keeps, returned this once, and for how many days. */
+/** The token for the browser, returned only once, and its days. */
 export interface GivenTrust {
   readonly token: string;
   readonly days: number;
 }
 
 /**
- * The user, who has just proved a second factor, trusts the browser of the request.
+ * Trusts the request's browser for a user who has just used a second factor.
  * @param user locked in the transaction
- * @returns undefined when they may not
+ * @returns undefined if that is not allowed
  */
 export async function trustBrowser(
   trx: Executor,
@@ -115,7 +115,7 @@ export async function isTrustedBrowser(
   return trustSuffices(facts, demandedBy) && isTrustedToken(knex, userId, tokens.map(digest), trustedSince(facts.days, now), now);
 }
 
-/** The user's own, the newest first. */
+/** The user's own browsers, newest first. */
 export async function listOwnTrustedBrowsers(services: Parts, userId: string): Promise<readonly TrustedBrowser[]> {
   const { rememberBrowserDays } = await currentSettings(services, 'sign-in');
   const now = present();

@@ -1,11 +1,11 @@
-/** Trusted browsers, known by the digests of their tokens. The only SQL on that table. */
+/** Trusted browsers, found by the digests of their tokens. The only SQL on that table. */
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { TrustedBrowser } from './trusted-browsers.resource.ts';
 
 const TRUSTED_BROWSER: Columns<TrustedBrowser> = columns('id', 'userId', 'userAgent', 'ipAddress', 'created', 'lastUsed', 'expiresAt');
 
-/** @param since those that were trusted before are left out @returns the user's, the newest first */
+/** @param since excludes browsers that were trusted before @returns the user's browsers, newest first */
 export async function listTrustedBrowsers(executor: Executor, userId: string, since: Date, now: Date): Promise<TrustedBrowser[]> {
   return executor('trusted_browsers')
     .where({ user_id: userId })
@@ -22,7 +22,7 @@ export async function insertTrustedBrowser(trx: Executor, browser: TrustedBrowse
   await trx('trusted_browsers').where({ user_id: browser.userId }).whereNotIn('id', newest).delete();
 }
 
-/** One of the tokens, where it is the user's and still counts. */
+/** A valid token of the user among these. */
 const counting = (executor: Executor, userId: string, tokenHashes: readonly string[], since: Date, now: Date) =>
   executor('trusted_browsers')
     .where({ user_id: userId })
@@ -30,7 +30,7 @@ const counting = (executor: Executor, userId: string, tokenHashes: readonly stri
     .where('created', '>', since)
     .where('expires_at', '>', now);
 
-/** Notes a sign-in with one of these tokens. @returns false when none is the user's, or counts any more */
+/** Records a sign-in with one of these tokens. @returns false if none is valid for the user */
 export async function touchTrustedBrowser(
   trx: Executor,
   userId: string,

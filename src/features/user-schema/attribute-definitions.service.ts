@@ -68,8 +68,8 @@ function attributeNameProblem(name: string): string | undefined {
 }
 
 /**
- * @param changes null: the attribute goes
- * @returns what is wrong with the change of a schema, by the names of attributes
+ * @param changes null: removes the attribute
+ * @returns the problems of a schema change, by names of attributes
  */
 export function changeProblems(before: UserSchema, changes: ReadonlyMap<string, Attribute | null>): FieldProblem[] {
   const known = new Map(before.attributes.map((attribute) => [attribute.name, attribute]));
@@ -90,13 +90,13 @@ export function changeProblems(before: UserSchema, changes: ReadonlyMap<string, 
   });
 }
 
-// Erases the values of removed attributes in bounded batches, each in its own transaction. Any number of processes may do so at once.
+// Erases the values of removed attributes in limited batches, each in its own transaction. Any number of processes can do so concurrently.
 
 type Parts = Pick<Services, 'database' | 'notifications'>;
 
 /**
- * One batch. Until nothing is left of an attribute, no other one may have its name: it would have values that were never validated.
- * @returns its size; less than `limit` when nothing is left
+ * One batch. Until an attribute is erased completely, no other one can have its name: it would have values that were never validated.
+ * @returns its size; less than `limit` if nothing is left
  */
 export async function eraseRemovedAttributes({ database, notifications }: Parts, limit: number): Promise<number> {
   const { removing } = await findUserSchema(database.knex);

@@ -1,4 +1,4 @@
-/** An attribute as the API and the console take it, in Okta's words. */
+/** An attribute in the API and the console, in Okta's terms. */
 import { z } from 'zod';
 import { validation } from '../../platform/errors/errors.ts';
 import { shownText, text } from '../../platform/validation/text.ts';

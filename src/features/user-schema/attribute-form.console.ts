@@ -22,7 +22,7 @@ export const SELF_WORDS: Readonly<Record<SelfPermission, string>> = {
 /** Paths of the attribute's fields in service errors. */
 const at = (name: string, field: string): readonly string[] => [`definitions.custom.properties.${name}.${field}`];
 
-/** A choice as a line of the form: its value, and after an equals sign the words for it. */
+/** A choice as a line of the form: its value, and its label after an equals sign. */
 const lineOf = ({ const: value, title }: { const: string | number; title: string }): string =>
   String(value) === title ? title : `${value} = ${title}`;
 

@@ -24,9 +24,9 @@ export const isEmptyValue = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 /**
- * @param given by the names of attributes
- * @param complete is it all that the user will have? Then nothing that is required may be missing
- * @returns what is wrong, one problem an attribute
+ * @param given by names of attributes
+ * @param complete is it the whole profile? Then required values must not be missing
+ * @returns the problems, one per attribute
  */
 export function valueProblems(
   { attributes }: UserSchema,
@@ -96,7 +96,7 @@ export function choicesOf({ enum: values, oneOf }: Pick<Attribute, 'enum' | 'one
   return values === undefined ? oneOf : oneOf.filter((choice) => values.includes(choice.const));
 }
 
-/** A value out of text, as forms and files have it; text that fits no better stays text, and is judged so. */
+/** Parses a value of a form or file; a text that cannot be converted is unchanged, and fails validation. */
 export function valueOfText(type: Attribute['type'], text: string): AttributeValue {
   if (type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   if ((type === 'number' || type === 'integer') && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
@@ -125,9 +125,9 @@ export const addedValues = <V>(profile: Readonly<Record<string, V>>): Readonly<R
   Object.fromEntries(Object.entries(profile).filter(([name]) => !NAMES.has(name)));
 
 /**
- * Until the transaction ends, the schema stays as it is.
- * @param after as the user is to be
- * @param given the profile as it was sent; what it does not name was judged before
+ * Locks the schema until the transaction ends.
+ * @param after the user's new profile
+ * @param given the profile as sent; other values were validated before
  * @returns the schema, for `claimAttributes`
  * @throws {ApiError} validation
  */
@@ -145,7 +145,7 @@ export async function validateAttributes(
   return schema;
 }
 
-/** Once the user is written: makes their unique values theirs alone. @returns the attribute whose value another user has; undefined: none */
+/** Call after writing the user: reserves their unique values. @returns the attribute whose value another user has; undefined: none */
 export async function findTakenAttribute(
   trx: Executor,
   { attributes }: UserSchema,

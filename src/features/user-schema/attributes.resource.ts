@@ -18,7 +18,7 @@ interface AttributeChoice {
 
 /** Rules for values. */
 interface ValueRules {
-  /** Values to choose from; of an array, its elements. Where both are given, a value is in both. */
+  /** Values to choose from; for an array, its elements. If both are given, a value must be in both. */
   readonly enum?: readonly (string | number)[] | undefined;
   readonly oneOf?: readonly AttributeChoice[] | undefined;
   /** Characters of a string. */
@@ -43,7 +43,7 @@ export interface Attribute extends ValueRules {
 /** Stored schema, oldest attribute first. */
 export interface UserSchema {
   readonly attributes: readonly Attribute[];
-  /** Names of removed attributes of which users may still have values. */
+  /** Names of removed attributes that users may still have values of. */
   readonly removing: readonly string[];
 }
 

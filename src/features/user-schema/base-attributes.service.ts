@@ -1,11 +1,11 @@
-/** The attributes that every service has, in the words of added ones. Their values are judged by features/users/user-profile.service.ts. */
+/** The standard attributes, in the form of custom ones. features/users/user-profile.service.ts validates their values. */
 import { OWN_ATTRIBUTES } from '../users/own-profile.service.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import type { Attribute } from './attributes.resource.ts';
 
 const OWN: ReadonlySet<string> = new Set(OWN_ATTRIBUTES);
 
-/** `nickName` as people write it: Nick name. */
+/** `nickName` for display: Nick name. */
 const titleOf = (name: string): string =>
   `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
 

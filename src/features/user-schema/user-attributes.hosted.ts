@@ -55,7 +55,7 @@ export function attributesSent(attributes: readonly Attribute[], form: URLSearch
     const { name, type } = attribute;
     const field = fieldName(name);
     const hasBoxes = type === 'array' && choicesOf(attribute) !== undefined;
-    // A form without any ticked box says of its boxes that none is ticked by a field of its own.
+    // A separate field tells that a form without any checked box has check boxes.
     if (!form.has(field) && !form.has(`${field}.none`)) continue;
     const text = (form.get(field) ?? '').trim();
     if (hasBoxes) sent[name] = form.getAll(field);

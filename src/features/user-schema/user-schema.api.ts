@@ -1,4 +1,4 @@
-/** `meta/schemas/user/default`: the attributes of users, as Okta's Schemas API shows them. Those of the service are there to be read; operators add their own. */
+/** `meta/schemas/user/default`: the attributes of users, as in Okta's Schemas API. Standard ones are read-only; operators add custom ones. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
@@ -58,7 +58,7 @@ const changes = z.strictObject({
         properties: z
           .record(z.string().max(100), attributeFields.nullable())
           .meta({ description: 'By name; null removes an attribute with its values' }),
-        /** Each property says it of itself. */
+        /** Each property has it. */
         required: z.array(z.string().max(100)).max(MOST_ATTRIBUTES).nullish(),
       })
       .nullish(),
@@ -130,7 +130,7 @@ export const userSchemaEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** Unchanged base attributes may be sent back. @throws {ApiError} validation */
+/** Unchanged base attributes can be sent back. @throws {ApiError} validation */
 function refuseChangedBase(given: Readonly<Record<string, unknown>>): void {
   const is: Readonly<Record<string, unknown>> = Object.fromEntries(
     Object.entries(baseProperties()).map(([name, attribute]) => [name, presentProperty(attribute)]),

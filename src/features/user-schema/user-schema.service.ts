@@ -1,4 +1,4 @@
-/** The attributes that operators add to users: read, add, change and remove. Values are judged where users are written (features/users/users.service.ts). */
+/** Custom attributes of users: reading, adding, changing and removing. features/users/users.service.ts validates their values. */
 import { CachedValue } from '../../platform/cache/cache.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -20,10 +20,10 @@ import {
   updateUserSchema,
 } from './user-schema.store.ts';
 
-/** By the pool: services within a transaction have a database of their own, but this one of the process. */
+/** By pool: services within a transaction have a different database object, but the process's pool. */
 const caches = new WeakMap<Services['database']['pool'], CachedValue<UserSchema>>();
 
-/** Schema cached in this process: local changes apply at once, others when the notification arrives. */
+/** Schema cached in this process: local changes apply immediately, others on notification. */
 export function currentUserSchema({ database, notifications }: Pick<Services, 'database' | 'notifications'>): Promise<UserSchema> {
   const known = caches.get(database.pool);
   if (known !== undefined) return known.current();
@@ -112,7 +112,7 @@ function changed({ attributes, removing }: UserSchema, changes: ReadonlyMap<stri
   return { attributes: [...kept, ...added], removing: [...removing, ...removed] };
 }
 
-/** Uniqueness begins and ends here; values of removed attributes are erased later (attribute-definitions.service.ts). @throws {ApiError} conflict */
+/** Uniqueness starts and ends here; values of removed attributes are erased later (attribute-definitions.service.ts). @throws {ApiError} conflict */
 async function carryThrough(trx: Executor, before: UserSchema, changes: ReadonlyMap<string, Attribute | null>): Promise<void> {
   const wasUnique = new Set(before.attributes.filter(({ unique }) => unique).map(({ name }) => name));
   const known = new Set(before.attributes.map(({ name }) => name));

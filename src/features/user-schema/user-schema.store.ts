@@ -1,4 +1,4 @@
-/** The attributes that operators add to users, among the settings; the values that no two users may share; and what is left of removed attributes. */
+/** Custom attributes of users, stored in the settings; unique values of users; and values of removed attributes. */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
@@ -15,13 +15,13 @@ export const findCommittedUserSchema = async (pool: pg.Pool): Promise<UserSchema
 
 export const findUserSchema = async (executor: Executor): Promise<UserSchema> => schemaOf(await findSettings(executor, USER_SCHEMA));
 
-/** Keeps it as it is until the transaction ends, beside others that do so: values that are judged by it are then stored under it. */
+/** Prevents changes until the transaction ends, shared with other readers, so that validated values are stored under the same schema. */
 export async function shareLockUserSchema(trx: Executor): Promise<UserSchema> {
   const row = await trx('settings').where({ name: USER_SCHEMA }).forShare().first<{ value: object } | undefined>('value');
   return schemaOf(row?.value);
 }
 
-/** Locks it for a change, until no transaction is left that holds it. */
+/** Locks it for a change, after all transactions that share it have ended. */
 export const lockUserSchema = async (trx: Executor, now: Date): Promise<UserSchema> => schemaOf(await lockSettings(trx, USER_SCHEMA, now));
 
 export const updateUserSchema = (trx: Executor, schema: UserSchema, now: Date): Promise<void> =>
@@ -39,9 +39,9 @@ const CLAIM = `INSERT INTO unique_attribute_values AS kept (name, value, user_id
   ON CONFLICT (name, value) DO UPDATE SET value = excluded.value WHERE kept.user_id = excluded.user_id RETURNING name`;
 
 /**
- * Makes these values the user's alone, and frees the ones that they had. Of two users who want one value at once, the second waits for the first.
- * @param values by the names of attributes
- * @returns names of those whose values other users have
+ * Reserves these values for the user, and releases their former ones. Of two users who want one value concurrently, the second waits for the first.
+ * @param values by names of attributes
+ * @returns names of the attributes whose values other users have
  */
 export async function claimUniqueValues(trx: Executor, userId: string, values: Readonly<Record<string, string>>): Promise<string[]> {
   const bindings = { userId, names: Object.keys(values), values: Object.values(values) };
@@ -70,7 +70,7 @@ const CLAIM_PRESENT = `WITH batch AS MATERIALIZED (SELECT seq, id, profile->>CAS
   SELECT (SELECT max(seq) FROM batch) AS last, (SELECT count(*) FROM batch WHERE value IS NOT NULL) AS wanted, (SELECT count(*) FROM claimed) AS claimed`;
 
 interface Claimed {
-  /** undefined: there was no user any more. */
+  /** undefined: no more users. */
   readonly last: number | null;
   readonly wanted: number;
   readonly claimed: number;
@@ -90,7 +90,7 @@ export async function claimPresentValues(trx: Executor, name: string): Promise<b
   return true;
 }
 
-/** Any user may have any value of an attribute from now on. */
+/** Releases all values of an attribute. */
 export async function releaseAllValues(trx: Executor, name: string): Promise<void> {
   while ((await releaseValues(trx, name, BATCH)) === BATCH);
 }
