@@ -12,7 +12,7 @@ export const administrator = command(
   1,
   async (terminal, { login, resetFactors }: { readonly login: string; readonly resetFactors: boolean }) => {
     return onDatabase(terminal, async (ground) => {
-      // Otherwise the first start would take the account for the one that it makes itself.
+      // Otherwise the first start would adopt this account as its own.
       if (!(await isFirstStartDone(ground.database.knex)))
         throw new StartFailure('The service has not been started yet. Start it once: it creates the first administrator.');
       const notifications = await listenForChanges(ground, ground.database);

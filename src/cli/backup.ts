@@ -1,6 +1,6 @@
 /**
- * The command that backs the embedded database up: `gatehouse backup <new folder>`, beside the running service or without it. What is in the folder is all that
- * `gatehouse restore` needs, the secret key of DATA_DIR included. Ends with 0, else 1.
+ * The command that backs up the embedded database: `gatehouse backup <new folder>`, with or without the service running. The folder contains
+ * everything that `gatehouse restore` needs, including the secret key of DATA_DIR. Exit code 0 or 1.
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';

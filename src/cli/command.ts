@@ -60,9 +60,9 @@ export interface CommandContext extends StartupContext {
 }
 
 /**
- * Does the work on the database of the service that the environment describes, its schema brought up to date, beside the running service or without it, and closes what was opened.
- * @param patient for statements that read or write a lot and may take their time
- * @throws {StartFailure} when there is no database, or it cannot be reached
+ * Runs work on the database of the service's environment, after migrating its schema, with or without the service running, and closes all resources.
+ * @param patient for slow statements: no timeouts
+ * @throws {StartFailure} there is no database, or it is unreachable
  */
 export async function onDatabase<T>({ env, stderr }: Terminal, work: (ground: CommandContext) => Promise<T>, patient = false): Promise<T> {
   const config = loadConfig(env);

@@ -35,7 +35,7 @@ export const exportConfiguration = command(2, async ({ env, stdout }, options: R
   return 0;
 });
 
-/** Tells what is to be done. */
+/** Describes the planned changes. */
 async function planned({ env, stdout }: Terminal, options: Wanted) {
   const sections = readConfiguration(options.file, RESOURCE_KINDS);
   const workshop = { ...connect(options, env), env, deleting: options.delete };
@@ -56,7 +56,7 @@ export const applyConfiguration = command(2, async (terminal, options: Wanted & 
   if (wanted.length === 0) return 0;
   if (!options.yes && !(await isAgreed(stdin))) return 1;
   await carryOut(wanted, stdout);
-  // Only the current state counts: a later step may have moved something that an earlier step placed.
+  // Only the current state counts: a later step may have moved an object that an earlier step placed.
   const left = changes(await planAgain());
   print(
     stdout,

@@ -20,7 +20,7 @@ import { command, print as printLine } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, findDatabase, openKeyring } from './startup.ts';
 
-/** Seconds for putting away what it made. */
+/** Seconds for the cleanup. */
 const PUT_AWAY_WITHIN = 60;
 
 interface Options {
@@ -112,7 +112,7 @@ function mustBeRight(config: Config | undefined): Config {
   return config;
 }
 
-/** The database of this configuration, opened once. The embedded one is the service's to start: it is there where the service is. */
+/** The database of this configuration, opened once. The embedded one is started by the service only. */
 function databaseOf(given: Config | undefined, open: OpenResources, isServing: () => Promise<boolean>): () => Promise<Database> {
   let opening: Promise<Database> | undefined;
   const find = async (): Promise<Database> => {

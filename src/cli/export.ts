@@ -31,7 +31,7 @@ export const exportUsersCommand = command(2, async (terminal, { output, ...optio
   });
 });
 
-/** Readable by its owner alone; a file that there is already is left as it is. @throws {StartFailure} */
+/** Readable by its owner only; existing files are not overwritten. @throws {StartFailure} */
 async function newFile(file: string): Promise<Writable> {
   const handle = await openFile(file, 'wx', 0o600).catch((error: unknown) => {
     throw new StartFailure(`${file} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);

@@ -31,7 +31,7 @@ export interface ProgressBar {
 
 const EVERY = 5000;
 
-/** @param size of the file in bytes; 0 where it is not known, as of a pipe */
+/** @param size of the file in bytes; 0 if unknown, as for a pipe */
 export const showProgress = (output: Output, size: number): ProgressBar =>
   output.isTTY === true ? onTerminal(output as NodeJS.WriteStream, size) : inLines(output, size);
 
@@ -141,7 +141,7 @@ function cannotOpen(file: string, error: unknown): never {
 }
 
 async function servicesOn(ground: CommandContext): Promise<Services> {
-  // It would take the login of the first administrator for its own.
+  // It would take the user name of the first administrator.
   if (!(await isFirstStartDone(ground.database.knex)))
     throw new StartFailure('The service has not been started yet. Start it once, then import users.');
   const notifications = await listenForChanges(ground, ground.database);

@@ -1,6 +1,6 @@
 /**
- * The command that lists the licences of what the service is delivered with: `gatehouse licences`, from package-lock.json, for every platform, without what is needed
- * to build and test alone. Ends with 1 when a licence is none of those that may be delivered along, or is not known.
+ * The command that lists the licences of the delivered packages: `gatehouse licences`, from package-lock.json, for every platform, without
+ * development dependencies. Exit code 1 if a licence is not allowed or unknown.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ const lock = z.object({
 export interface Delivered {
   readonly name: string;
   readonly version: string;
-  /** SPDX, as the package says; undefined: it says nothing. */
+  /** SPDX identifier of the package; undefined: none. */
   readonly licence: string | undefined;
   readonly isAllowed: boolean;
 }

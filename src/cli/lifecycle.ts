@@ -26,7 +26,7 @@ export class OpenResources {
     this.#closers.push(close);
   }
 
-  /** Closes everything, the last first; one that fails keeps none of the others open. @throws the first failure */
+  /** Closes all resources, last one first, even if one fails. @throws the first failure */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (const close of this.#closers.splice(0).reverse()) {

@@ -35,9 +35,9 @@ const IMPORT_FORMATS: readonly string[] = ['ndjson', 'csv', 'keycloak', 'auth0',
 type Run = (terminal: Terminal) => Promise<number>;
 
 /**
- * Carries out what the arguments ask for.
- * @param terminal its arguments are those after the program's name; none: start
- * @returns the exit code: 0 when all is well; what else there is, each subcommand's help says
+ * Runs the command of the arguments.
+ * @param terminal arguments after the program's name; none: start
+ * @returns the exit code: 0 on success; the help of each subcommand describes others
  */
 export async function runProgram(terminal: Terminal): Promise<number> {
   let run: Run | undefined;

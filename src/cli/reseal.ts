@@ -1,6 +1,6 @@
 /**
- * The command that seals everything under the first key of SECRET_KEY: `gatehouse reseal`, beside the running service or without it. Afterwards the other keys may
- * go. Ends with 0 when all is sealed so, 1 when something does not open, 2 when it could not do its work.
+ * The command that seals all values with the first key of SECRET_KEY: `gatehouse reseal`, with or without the service running. Afterwards the other
+ * keys can be removed. Exit code 0 if everything is sealed, 1 if a value cannot be opened, 2 on failure.
  */
 
 import { resealEverything } from '../features/secret-keys/resealing.service.ts';

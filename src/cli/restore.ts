@@ -1,6 +1,6 @@
 /**
- * The command that makes the embedded database from a backup: `gatehouse restore <folder>`, into a DATA_DIR that has none. It starts the database, brings the schema
- * up to date and sees whether the secret key fits, so that what is wrong is known before the service starts. Ends with 0, else 1.
+ * The command that restores the embedded database from a backup: `gatehouse restore <folder>`, into a DATA_DIR without a database. It starts the
+ * database, migrates the schema and checks the secret key, so that problems are found before the service starts. Exit code 0 or 1.
  */
 import { copyFileSync, existsSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** One process that answers requests: from its own connections to the open port, and its orderly end, with the requests under way answered. */
+/** A process that serves requests: from its connections to the open port, and its graceful shutdown. */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { type App, createApp } from '../app.ts';
@@ -12,22 +12,22 @@ import { type OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, listenForChanges, openKeyring, type StartupContext, withReadReplica } from './startup.ts';
 import { version } from './version.ts';
 
-/** Milliseconds that requests under way are given to end. */
+/** Milliseconds that pending requests get to end. */
 const DRAIN = 10_000;
 /** Milliseconds between checks for idle connections: kept-alive ones do not close on their own. */
 const LOOK = 50;
 /**
- * Milliseconds until idle connections are closed. Their next request may be on its way, and its response closes the connection. A proxy sends requests on
- * them until its health checks fail, and loses a request if the connection closes at that moment.
+ * Milliseconds until idle connections are closed. Their next request may already be on its way, and its response closes the connection. A proxy sends
+ * requests on them until its health checks fail, and loses a request if the connection closes at that moment.
  */
 const GRACE = { direct: 200, behindProxies: 3000 };
-/** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */
+/** Milliseconds that a connection without any request stays open: browsers open some in advance, but a first request may be on its way. */
 const SILENCE = 1000;
 /** Milliseconds: a slower request, or a slower head of one, gets 408 (RFC 9110 section 15.5.9). */
 const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 2000 };
 /**
- * Milliseconds that a connection is kept for its next request. A proxy that keeps it longer sends one just as it is closed, and answers 502 for it: the
- * common ones keep it 60 s, Google's load balancer 600.
+ * Keep-alive timeout in milliseconds. A proxy with a longer one may send a request while the connection closes, and respond 502: common proxies keep
+ * it for 60 s, Google's load balancer for 600.
  */
 const IDLE = { direct: 65_000, behindProxies: 620_000 };
 
@@ -77,7 +77,7 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   });
 }
 
-/** OpenTelemetry is loaded only where something is exported. */
+/** OpenTelemetry is loaded only if something is exported. */
 async function exportTelemetry({ config, log }: StartupContext, { registry }: App): Promise<{ stop(): Promise<void> } | undefined> {
   const { telemetry } = config;
   if (telemetry === undefined) return undefined;
@@ -134,9 +134,9 @@ function lastAnswers(): { readonly ServerResponse: typeof ServerResponse; readon
   };
 }
 
-/** Takes no new connection, lets the requests under way end, and closes what is still open after a while. */
+/** Accepts no new connections, lets pending requests end, and closes the rest after a while. */
 async function drain(server: Server, silent: ReadonlySet<Socket>, grace: number): Promise<void> {
-  // The closing of an HTTP server would cut the connections that are idle at this moment, with the requests that are on their way.
+  // Closing an HTTP server would cut connections that are idle at this moment, although requests may be on their way.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   let looking: NodeJS.Timeout | undefined;
   const graceful = setTimeout(() => {

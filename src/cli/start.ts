@@ -34,7 +34,7 @@ async function startAsWorker(config: Config, log: Logger, open: OpenResources): 
   await serveRequests(await findDatabase(config, log, open, (line) => log.info(line)), open, waitForTurn);
 }
 
-/** Loaded only where requests are answered: the primary, `migrate` and a wrong configuration need none of it. */
+/** Loaded only to serve requests: the primary, `migrate` and an invalid configuration do not need it. */
 async function serveRequests(foundation: StartupContext, open: OpenResources, turn?: () => Promise<void>): Promise<void> {
   const { serve } = await import('./serving.ts');
   await serve(foundation, open, turn);

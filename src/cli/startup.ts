@@ -31,7 +31,7 @@ export interface StartupContext {
   readonly direct: Connection;
 }
 
-/** Finds the database, starting the embedded one where none is given. @param say gets what the operator should know of it */
+/** Finds the database, and starts the embedded one if none is configured. @param say gets lines for the operator */
 export async function findDatabase(config: Config, log: Logger, open: OpenResources, say: (line: string) => void): Promise<StartupContext> {
   if (config.databaseUrl !== undefined) {
     const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
@@ -51,11 +51,11 @@ function connectionTo(url: string): Connection {
   return isToTakeWrites(url) ? { connectionString, servers } : { connectionString };
 }
 
-/** @param patient for what may take its time: migrations, and waiting for another process's first start */
+/** @param patient no timeouts, for migrations and waiting for another process's first start */
 export const connectToDatabase = (connection: Connection, log: Logger, patient = false): Promise<Database> =>
   openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'lost a database connection') });
 
-/** The replica that may be read, if there is one. @param primary closed after it */
+/** The read replica, if there is one. @param primary closed after it */
 export async function withReadReplica({ config, pooled, log }: StartupContext, primary: Database, open: OpenResources): Promise<Database> {
   const { readDatabase } = config;
   if (readDatabase === undefined) return primary;
@@ -121,7 +121,7 @@ export async function checkSecretKeys(services: Pick<Services, 'database' | 'key
   );
 }
 
-/** The keys of SECRET_KEY; for an embedded database the one in DATA_DIR, which is made where there is none. */
+/** The keys of SECRET_KEY; for an embedded database the one in DATA_DIR, which is created if it is missing. */
 export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyring> {
   return new Keyring(secretKeys ?? (await ownSecretKeys(dataDir)));
 }
@@ -129,7 +129,7 @@ export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyr
 /** Key file of the embedded database, used when SECRET_KEY is not set. */
 export const secretKeyFile = (dataDir: string): string => path.join(dataDir, 'secret.key');
 
-/** Kept beside the database it belongs to, readable by its owner alone. */
+/** Stored beside its database, readable by its owner only. */
 async function ownSecretKeys(dataDir: string): Promise<readonly Buffer[]> {
   await mkdir(dataDir, { recursive: true });
   const file = secretKeyFile(dataDir);
@@ -150,7 +150,7 @@ async function ownSecretKeys(dataDir: string): Promise<readonly Buffer[]> {
   return keys;
 }
 
-/** An attempt at several addresses of a name fails with an error that has a code, but no words. */
+/** A failed attempt at several addresses of a name has an error code, but no message. */
 const reasonOf = (error: unknown): string => {
   const { message, code } = error as Error & { code?: unknown };
   return message !== '' ? message : String(code);

@@ -15,17 +15,17 @@ const LONGEST_PAUSE = 10_000;
 export const pauseAfter = (earlyDeaths: number): number =>
   earlyDeaths === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (earlyDeaths - 1), LONGEST_PAUSE);
 
-/** A worker says that it could listen; the primary says that it may. */
+/** A worker reports that it is ready to listen; the primary allows it. */
 const PREPARED = 'gatehouse:prepared';
 const LISTEN = 'gatehouse:listen';
-/** Milliseconds that the first workers wait for the others before they listen: the database may have no room for all of them. */
+/** Milliseconds that the first workers wait for the others before they listen: the database may not have enough connections for all. */
 const PATIENCE = 10_000;
 
 /**
  * Starts the workers and replaces those that exit. They listen only when all are ready, so that the first connections are spread over them; a
  * kept-alive connection stays with its worker.
  * @returns when all serve requests
- * @throws {StartFailure} when the first worker does not start; it has reported the reason
+ * @throws {StartFailure} the first worker does not start; it has reported the reason
  */
 export async function startWorkers(count: number, log: Logger, open: OpenResources): Promise<void> {
   let stopping = false;
@@ -72,7 +72,7 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
     stopping = true;
     await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && end(worker)));
   });
-  // One alone at first: what keeps it from starting would keep all of them.
+  // First a single one: a problem with the start would affect all of them.
   const first = start();
   const failed = once(first, 'exit').then(() => {
     throw new StartFailure();
@@ -81,7 +81,7 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
   await Promise.race([until(() => prepared.has(first)), failed]);
   for (let started = 1; started < count; started += 1) start();
   await Promise.race([until(() => prepared.size === count), delay(PATIENCE, undefined, { ref: false }), failed]);
-  // The first alone at first, again: it says whether the port is free.
+  // Again a single one: it reports whether the port is free.
   first.send(LISTEN);
   await Promise.race([until(() => listening.has(first)), failed]);
   mayListen = true;

@@ -13,7 +13,7 @@ export interface Arrival {
   readonly reply: Reply;
 }
 
-/** @param reply the last one, from where the browser leaves for the application, or where it stays */
+/** @param reply the last one: the redirect to the application, or the page */
 export function authorizationResponseOf(reply: Reply): Arrival {
   const { location, text } = reply;
   if (location === undefined) {
@@ -25,7 +25,7 @@ export function authorizationResponseOf(reply: Reply): Arrival {
   return { place, fields: Object.fromEntries(parameters), reply };
 }
 
-/** An error of token, introspect and revoke: a code and a description, nothing else. @param what was refused, where several things are tried */
+/** An error of token, introspect and revoke: only a code and a description. @param what the refused request, if there are several */
 export function mustBeError(reply: Reply, error: string, what?: string): void {
   const ofWhat = what === undefined ? '' : ` of ${what}`;
   const body = jsonOf(reply);

@@ -1,6 +1,6 @@
 /**
- * A browser without JavaScript, as far as sign-in needs one: it keeps cookies by name and path (RFC 6265), follows redirects inside the service, submits forms,
- * and stops where it leaves for an application.
+ * A browser without JavaScript, as far as a sign-in needs one: it keeps cookies by name and path (RFC 6265), follows redirects inside the service,
+ * submits forms, and stops at a redirect to an application.
  */
 
 import type { HttpClient, Reply } from './http-client.ts';
@@ -19,14 +19,14 @@ export class TestBrowser {
 
   constructor(readonly origin: string) {}
 
-  /** The same cookies from now on, in a browser of its own. */
+  /** A separate browser with the same cookies. */
   copy(): TestBrowser {
     const copy = new TestBrowser(this.origin);
     copy.#cookies = [...this.#cookies];
     return copy;
   }
 
-  /** @returns the page at the end, or the last redirect inside the service, which leads outside */
+  /** @returns the final page, or the redirect that leads outside */
   async visit(wire: HttpClient, address: string | URL, init: RequestInit = {}): Promise<Reply> {
     let reply = await this.#send(wire, new URL(address, this.origin), init);
     for (let hops = 0; reply.location !== undefined && reply.location.origin === this.origin; hops += 1) {
@@ -36,14 +36,14 @@ export class TestBrowser {
     return reply;
   }
 
-  /** Submits a form with what its hidden fields hold and what is typed. @throws {Broken} the page has no such form */
+  /** Submits a form with its hidden fields and the typed values. @throws {Broken} the page has no such form */
   async submit(wire: HttpClient, page: Reply, formId: string, typed: Readonly<Record<string, string>>): Promise<Reply> {
     const form = formOf(page.text, formId);
     if (form === undefined) throw new Broken(`the page must have the form ${formId}`);
     return this.#post(wire, page, form, typed);
   }
 
-  /** Presses a button that has a form to itself, where the page has it. */
+  /** Submits a form that consists of a button, if the page has it. */
   async press(wire: HttpClient, page: Reply, buttonId: string): Promise<Reply | undefined> {
     const [, form] = new RegExp(`(<form[^>]*>(?:(?!</form>)[\\s\\S])*id="${buttonId}")`).exec(page.text) ?? [];
     const action = form === undefined ? undefined : attributeOf(form, 'action');
@@ -85,7 +85,7 @@ interface Form {
   readonly hidden: Readonly<Record<string, string>>;
 }
 
-/** @returns undefined where the page has no form of this id */
+/** @returns undefined if the page has no form with this ID */
 export function formOf(text: string, formId: string): Form | undefined {
   const [, attributes = '', content = ''] = new RegExp(`<form([^>]*\\bid="${formId}"[^>]*)>([\\s\\S]*?)</form>`).exec(text) ?? [];
   const action = attributeOf(attributes, 'action');

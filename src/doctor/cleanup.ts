@@ -8,7 +8,7 @@ import { type ManagementApi, PAGE } from './management-api.ts';
 
 /** Names of the doctor's objects: a unique part, sometimes with a suffix. */
 const NAME = /^doctor-([0-9a-z]{8,9})-[0-9a-f]{12}(-[a-z-]+)?$/;
-/** Milliseconds after which no doctor is at work any more. */
+/** Milliseconds after which no doctor is still running. */
 const LONGEST = 2 * 3_600_000;
 
 /** @returns a name that nothing has */
@@ -84,7 +84,7 @@ export class Removals {
     return true;
   }
 
-  /** The lowest department first: one that holds others is not removed. */
+  /** Lowest department first: one with subdepartments cannot be deleted. */
   async #removeWithDepartments(orgId: string): Promise<boolean> {
     const path = `/account/org/${orgId}`;
     const { treeStruct } = jsonOf(await this.api.call('GET', `${path}/tree`)) as unknown as { treeStruct: readonly { depId: string }[] };

@@ -9,7 +9,7 @@ export interface Finding {
   readonly id: string;
   readonly section: string;
   readonly sentence: string;
-  /** `blocked`: it could not be seen, since something else is wrong. */
+  /** `blocked`: it could not be checked because of another problem. */
   readonly outcome: 'ok' | 'FAIL' | 'skip' | 'blocked';
   /** The problem, the reason for skipping, or a detail of a passed check. */
   readonly words: string | undefined;
@@ -38,7 +38,7 @@ export async function* check<Subject>(rules: readonly Rule<Subject>[], subject: 
   for (const rule of rules) yield { ...rule, ...(await see(rule, subject, signal)), exchange: undefined };
 }
 
-/** Each rule at the built-in server and at a custom one: it holds where it holds at both. */
+/** Checks each rule at the built-in server and at a custom one; it passes if it passes at both. */
 export async function* examine(rules: readonly Rule<RuleContext>[], examination: Examination): AsyncGenerator<Finding> {
   for (const rule of rules) {
     const looks: Pick<Finding, 'outcome' | 'words' | 'exchange'>[] = [];

@@ -1,4 +1,4 @@
-/** HTTP as the doctor speaks it: one request, no redirect followed, bounded in time, and noted in words that hold no secret. */
+/** The doctor's HTTP client: one request, without redirects, with a timeout, and recorded without secrets. */
 import { signalWithin } from '../platform/clock/timeout.ts';
 import { Broken } from './rule.ts';
 import { type SecretsKept, shown } from './secrets-kept.ts';
@@ -26,7 +26,7 @@ const LONG_SEGMENT = /\/[\w-]{40,}/g;
 
 export interface WireOptions {
   readonly secrets: SecretsKept;
-  /** Nothing more is sent. An answer under way is waited for: what it begins has to be known to be removed. */
+  /** Stops further requests. Waits for a pending response, because its result must be known for the cleanup. */
   readonly signal?: AbortSignal;
 }
 
@@ -60,7 +60,7 @@ export class HttpClient {
   }
 }
 
-/** @returns the JSON object of a reply @throws {Broken} it holds none */
+/** @returns the JSON object of a reply @throws {Broken} it contains none */
 export function jsonOf(reply: Reply): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(reply.text);
@@ -94,7 +94,7 @@ function cameWords({ status, headers, text, location }: Reply): string {
   return `${status} a page “${title}”${code === undefined ? '' : ` (${code})`}`;
 }
 
-/** @param whole with the host: it is elsewhere */
+/** @param whole include the host, because it is another one */
 function addressOf(url: URL, whole = false): string {
   const fragment = url.hash === '' ? '' : `#${parametersOf(new URLSearchParams(url.hash.slice(1)))}`;
   const query = url.search === '' ? '' : `?${parametersOf(url.searchParams)}`;

@@ -1,4 +1,4 @@
-/** The management API as the doctor calls it: with one token, each call bounded in time and ended by nothing else, so that what was made is known. */
+/** The management API for the doctor: with one token, and only a timeout ends a call, so that created objects are known. */
 
 import { HttpClient, jsonOf, type Reply } from './http-client.ts';
 import { Blocked } from './rule.ts';
@@ -22,7 +22,7 @@ export class ManagementApi {
     options.secrets.add(options.token);
   }
 
-  /** @param wire notes the call where it is what a rule is about @param token another one @throws {Broken} no answer came */
+  /** @param wire records the call, if a rule is about it @param token another one @throws {Broken} no response */
   call(method: string, path: string, body?: unknown, wire: HttpClient = this.#ownWire(), token = this.options.token): Promise<Reply> {
     const accepts = { authorization: `SSWS ${token}`, accept: 'application/json' };
     const init =
@@ -32,7 +32,7 @@ export class ManagementApi {
     return wire.send(`${this.options.baseUrl}/api/v1${path}`, init);
   }
 
-  /** @returns what was made @throws {Blocked} it was refused */
+  /** @returns the created object @throws {Blocked} it was refused */
   async make(path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> {
     const reply = await this.call('POST', path, body);
     if (reply.status === 200 || reply.status === 201) return jsonOf(reply);

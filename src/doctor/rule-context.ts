@@ -1,4 +1,4 @@
-/** One rule at one authorization server: the steps of a relying party, each noted, and what several rules look at, made once. */
+/** One rule at one authorization server: the recorded steps of a relying party, and objects that several rules share, created once. */
 
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -42,9 +42,9 @@ export interface Examination {
   readonly ward: Fixtures;
   readonly secrets: SecretsKept;
   readonly signal: AbortSignal;
-  /** By name: what was made once. */
+  /** Shared objects by name. */
   readonly made: Map<string, Promise<Made>>;
-  /** Sign-ins that were begun: each is given up after its rule, or the service would keep it for an hour. */
+  /** Started sign-ins: each is cancelled after its rule, because the service would keep it for an hour. */
   readonly begun: Begun[];
 }
 
@@ -117,7 +117,7 @@ export class RuleContext {
     }
   }
 
-  /** Every process knows the new server within a second: it is there when it answers several times. */
+  /** Every process has the new server within a second: it is available when it has responded several times. */
   ownServer = (): Promise<void> =>
     this.once('an authorization server', async () => {
       await this.ward.makeServer();
@@ -153,7 +153,7 @@ export class RuleContext {
     return url;
   }
 
-  /** Asks the authorize endpoint, from where the user is signed in unless another browser is given. */
+  /** Sends an authorization request, in the browser where the user is signed in, or in a given one. */
   async authorize(parameters: ResponseParameters = {}, browser?: TestBrowser): Promise<Arrival> {
     const by = browser ?? (await this.signedIn()).copy();
     const arrival = authorizationResponseOf(await by.visit(this.wire, await this.requestUrl(parameters)));
@@ -178,7 +178,7 @@ export class RuleContext {
     return sessionToken;
   }
 
-  /** Signs the user in, in a browser of its own. */
+  /** Signs the user in, in a new browser. */
   async newSession(): Promise<TestBrowser> {
     const browser = this.stranger();
     const { fields } = await this.authorize({ sessionToken: await this.sessionToken() }, browser);
@@ -212,7 +212,7 @@ export class RuleContext {
     return jsonOf(reply);
   }
 
-  /** Tokens of the code flow that rules may look at, but neither refresh nor revoke. */
+  /** Tokens of the code flow that rules can read, but must neither refresh nor revoke. */
   tokens = (scope = SCOPE): Promise<Json> => this.once(`tokens for ${scope} from ${this.serverId}`, () => this.freshTokens(scope));
 
   /** The answer of the authorize endpoint to every type at once. */
@@ -243,7 +243,7 @@ export class RuleContext {
   introspected = (name: 'access_token' | 'refresh_token' | 'id_token'): Promise<Json> =>
     this.once(`introspection of an ${name} from ${this.serverId}`, async () => this.introspect((await this.tokens())[name]));
 
-  /** For a library of its own: the same wire. */
+  /** For a client library: the same HTTP client. */
   fetch = async (address: string | URL, init: object): Promise<Response> => {
     const { status, headers, text } = await this.wire.send(address, init);
     return new Response(text === '' ? null : text, { status, headers });
@@ -259,7 +259,7 @@ export const basic = (id: string, secret: string): Record<string, string> => ({
 
 export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
 
-/** Gives up what was begun, by the way out that each page has. */
+/** Cancels pending sign-ins by the cancel link of each page. */
 export async function cancelExamination({ begun, secrets }: Examination): Promise<void> {
   const wire = new HttpClient({ secrets });
   for (const { browser, page } of begun.splice(0)) {

@@ -14,12 +14,12 @@ export interface Rule<Subject> {
 export const section = <Subject>(heading: string, rules: readonly Omit<Rule<Subject>, 'section'>[]): readonly Rule<Subject>[] =>
   rules.map((rule) => ({ ...rule, section: heading }));
 
-/** The rule does not hold. */
+/** The rule is violated. */
 export class Broken extends Error {
   override readonly name = 'Broken';
 }
 
-/** The rule cannot be seen from here, or speaks of what is not there: no fault. */
+/** The rule cannot be checked from here, or does not apply: not a failure. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
 }
@@ -29,7 +29,7 @@ export class Blocked extends Error {
   override readonly name = 'Blocked';
 }
 
-/** A rule that is not seen. @param why without a full stop */
+/** A rule that is not checked. @param why without a full stop */
 export const unseen = (why: string) => async (): Promise<void> => {
   throw new Skipped(why);
 };

@@ -44,7 +44,7 @@ export function verbsFor(name: TokenName): readonly ActionVerb[] {
   return name === 'refresh-token' ? ['refresh', 'introspect', 'revoke'] : ['userinfo', 'introspect', 'revoke'];
 }
 
-/** @param action `introspect access-token` @returns undefined when there is no such button on the page of this sign-in */
+/** @param action `introspect access-token` @returns undefined if this sign-in's page has no such button */
 export function readAction(
   action: string | null,
   session: PlaygroundSession,

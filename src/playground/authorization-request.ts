@@ -6,7 +6,7 @@ export const bringsCode = (responseType: string): boolean => responseType.split(
 
 /**
  * @param codeChallenge of the transaction's code verifier
- * @returns the parameters in the order in which people read them; what was not chosen is left out
+ * @returns the parameters in reading order, without those that were not selected
  */
 export function authorizationParameters(
   { choices, state, nonce }: Transaction,

@@ -28,7 +28,7 @@ export const SCOPES: Readonly<Record<string, string>> = {
   groups: 'your groups',
 };
 
-/** A choice that was not made, or makes no sense, is an empty text: the parameter is left out. */
+/** A missing or invalid choice is an empty text: the parameter is omitted. */
 const chosen = <T extends string>(values: readonly T[]) => z.union([z.literal(''), z.enum(values)]).catch('');
 
 export const choices = z.object({
@@ -72,10 +72,10 @@ export const DEFAULT_CHOICES: Choices = {
 export function readChoices(form: URLSearchParams): Choices {
   const said = choices.parse(Object.fromEntries(form));
   if (!form.has('response_type')) return { ...DEFAULT_CHOICES, server: said.server };
-  // Check boxes repeat their name, and other scopes have a field of their own.
+  // Check boxes repeat their name, and other scopes have a separate field.
   const scopes = [...form.getAll('scope'), form.get('other_scopes') ?? ''].flatMap((words) => words.split(/\s+/)).filter(Boolean);
   return { ...said, scope: choices.shape.scope.parse([...new Set(scopes)].join(' ')) };
 }
 
-/** The fields that say the same again, for hidden inputs and addresses. */
+/** The same choices as fields, for hidden inputs and URLs. */
 export const choiceFields = (made: Choices): [name: string, value: string][] => Object.entries(made).filter(([, value]) => value !== '');

@@ -1,6 +1,6 @@
 /**
- * A request of the playground to a server and its answer, as they went over the wire (RFC 9110), so that a page can show them. The
- * application's secret is masked before anything is kept.
+ * A request of the playground and its response as they were sent (RFC 9110), for display. The application's secret is masked before anything is
+ * stored.
  */
 import { STATUS_CODES } from 'node:http';
 import type { CustomFetch } from 'openid-client';
@@ -13,7 +13,7 @@ export const exchange = z.object({
   status: z.number(),
   /** Status line, the headers that matter, and the body, as text. */
   answer: z.string(),
-  /** The members of a JSON answer; absent where the body is empty. */
+  /** The members of a JSON response; absent if the body is empty. */
   members: z.record(z.string(), z.unknown()).optional(),
 });
 export type ShownExchange = z.infer<typeof exchange>;

@@ -1,4 +1,4 @@
-/** Names with values, each explained for a page: what it means, where that is written, and moments and durations as people say them. */
+/** Names with values and their explanation: meaning, source, and times and durations in words. */
 import { epochSeconds } from '../platform/clock/clock.ts';
 import { phrase, type Value } from '../platform/i18n/phrase.ts';
 import type { Glossary } from './glossary.ts';
@@ -36,7 +36,7 @@ const shortened = (value: string): Value =>
 /** The largest unit of which there is at least one. */
 const unitFor = (seconds: number) => UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? UNITS[3];
 
-/** @returns a moment or a duration in the language, as people say it @param lang BCP 47 */
+/** @returns a time or a duration in words @param lang BCP 47 */
 export function timeTexts(lang: string): (time: Time) => string {
   const locale = lang === 'en' ? 'en-GB' : lang;
   const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'medium', timeZone: 'UTC' });
@@ -57,7 +57,7 @@ function timeOf(name: string, value: unknown): Time | undefined {
   return DURATIONS.has(name) ? { kind: 'duration', seconds } : undefined;
 }
 
-/** @param glossaries the first that knows a name explains it */
+/** @param glossaries the first one with a name explains it */
 export function explainExchange(members: Iterable<readonly [string, unknown]>, ...glossaries: readonly Glossary[]): ExplanationRow[] {
   return [...members].map(([name, value]) => {
     const entry = glossaries.find((glossary) => Object.hasOwn(glossary, name))?.[name];

@@ -1,7 +1,7 @@
 /**
- * The playground at `/playground`: a newcomer presses one button, signs in, and sees what an application receives; who wants to know more
- * chooses the request and tries what can be done with the tokens. It owns the addresses and the order of the steps (OpenID Connect Core 1.0
- * section 3); the protocol is in relying-party.ts. Registering the application that it signs in to is the business of the first start.
+ * The playground at `/playground`: users press one button, sign in, and see what an application receives. They can also choose the request and use
+ * the tokens. This file defines the paths and the order of the steps (OpenID Connect Core 1.0 section 3); relying-party.ts implements the protocol.
+ * The first start registers the playground's application.
  */
 import Router from '@koa/router';
 import type Koa from 'koa';
@@ -25,7 +25,7 @@ export interface PlaygroundDependencies {
   readonly config: Config;
   readonly keyring: Keyring;
   readonly pages: Pages;
-  /** The application the playground signs in to; undefined when it is not registered (any more). */
+  /** The playground's application; undefined if it is not registered. */
   client(): Promise<PlaygroundCredentials | undefined>;
   /** The active authorization servers. */
   servers(): Promise<readonly Server[]>;
@@ -59,7 +59,7 @@ interface Place {
   readonly clientId: string;
 }
 
-/** @returns those of an application of one's own, where one is chosen @throws {ProtocolProblem} its secret is missing */
+/** @returns the credentials of the user's own application, if one is selected @throws {ProtocolProblem} its secret is missing */
 function ownCredentials(
   { client_id: clientId, client_auth: method }: Choices,
   secret: string | undefined,
@@ -70,7 +70,7 @@ function ownCredentials(
   return { clientId, clientSecret: secret, method };
 }
 
-/** Serves `/playground` and what is below it; where there is no playground these addresses stay unanswered. */
+/** Serves `/playground` and paths below it; without a playground, these requests go to the next handler. */
 export function playground({ config, keyring, pages, client, servers, log }: PlaygroundDependencies): Koa.Middleware {
   const party = playgroundClient(config);
   const words = playgroundLanguages(log);
@@ -180,7 +180,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
     });
   });
 
-  // The type asks for params in the context, which the router puts there itself.
+  // The router adds the params that the type requires.
   const routes = router.routes() as Koa.Middleware;
   // Passed on, the request gets the service's page for unknown addresses.
   return (ctx, next) => (isPresent(config, ctx.headers) ? routes(ctx, next) : next());

@@ -122,7 +122,7 @@ export async function presentResult(story: Story, sealed: string, happened?: Act
   };
 }
 
-/** The server said no, or its answer cannot be believed: what came, what it means, and the way on. */
+/** The server refused, or its response is invalid: the response, its meaning, and the next step. */
 export function presentProblem(session: PlaygroundSession, problem: ProtocolProblem) {
   const { choices, endpoint, sent, tokenExchange } = session;
   const [meaning, source] = Object.hasOwn(ERRORS, problem.code) ? (ERRORS[problem.code] ?? []) : [];

@@ -1,7 +1,7 @@
 /**
- * The playground as a client of our own servers, over HTTP like any other: discovery, the authorization request, and the requests to the
- * other endpoints, each recorded as it went over the wire (RFC 6749 sections 4.1.3 and 6, RFC 7662, RFC 7009, OpenID Connect Core 1.0 section
- * 5.3, RP-Initiated Logout 1.0 section 2). What the tokens are worth is checked in verification.ts; no page is made here.
+ * The playground as a client of our own servers, over HTTP: discovery, the authorization request, and the requests to other endpoints, each recorded
+ * as it was sent (RFC 6749 sections 4.1.3 and 6, RFC 7662, RFC 7009, OpenID Connect Core 1.0 section 5.3, RP-Initiated Logout 1.0 section 2).
+ * verification.ts validates the tokens.
  */
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -30,7 +30,7 @@ interface AuthorizationRequest {
   readonly sent: SessionFields;
 }
 
-/** One server, seen by the application. Every request throws a ProtocolProblem only when it got no answer at all. */
+/** One server for the application. Requests throw a ProtocolProblem only without any response. */
 export interface ServerAccess {
   readonly keys: JWTVerifyGetKey;
   authorizationRequest(transaction: Transaction): Promise<AuthorizationRequest>;
@@ -44,7 +44,7 @@ export interface ServerAccess {
 }
 
 export interface PlaygroundClient {
-  /** @throws {ProtocolProblem} when there is no such server */
+  /** @throws {ProtocolProblem} there is no such server */
   at(issuer: string, credentials: PlaygroundCredentials): Promise<ServerAccess>;
 }
 
@@ -94,7 +94,7 @@ export function playgroundClient({ baseUrl, secure }: Pick<Config, 'baseUrl' | '
           return made;
         };
 
-        /** Makes one request. An answer that says no is an answer: it is shown, not thrown. */
+        /** Sends one request. An error response is shown, not thrown. */
         async function recorded(request: (made: client.Configuration) => Promise<unknown>): Promise<ShownExchange> {
           let exchange: ShownExchange | undefined;
           const made = configuration();

@@ -1,6 +1,6 @@
 /**
- * The parts of the playground's pages as data for `views/playground-story.ejs`: the request, its answer, the exchanges behind them, and each
- * token taken apart and explained. Display only; every judgement on a token was made in verification.ts.
+ * The parts of the playground's pages as data for `views/playground-story.ejs`: the request, its response, the underlying exchanges, and each token
+ * decoded and explained. Display only; verification.ts validates the tokens.
  */
 import { phrase, type Text } from '../platform/i18n/phrase.ts';
 import { type ActionResult, TOKEN_TITLES, verbsFor } from './actions.ts';
@@ -71,7 +71,7 @@ export function responseSection({ received, receivedBy }: PlaygroundSession, isO
   };
 }
 
-/** @param meaning of the members of the answer, the first that knows one */
+/** @param meaning glossaries for the response's members, in order of precedence */
 function exchangeBlocks(id: string, { request, form, answer, members }: ShownExchange, isOpen: boolean, ...meaning: Glossary[]): Block[] {
   const blocks: Block[] = [];
   if (members !== undefined)
@@ -115,7 +115,7 @@ const PURPOSES: Readonly<Record<'id' | 'access' | 'refresh', string>> = {
 const OPAQUE = 'The application sends it to an API. This one is opaque: the API asks the server about it (introspection).';
 const LABELS = { refresh: 'Refresh', userinfo: 'Ask for userinfo', introspect: 'Introspect', revoke: 'Revoke' } as const;
 
-/** @param checks what was found out about it @param facts what the answer said beside it */
+/** @param checks results of the token's validation @param facts other members of the response */
 export function tokenSection(
   name: TokenName,
   token: string,
@@ -153,7 +153,7 @@ export function tokenSection(
   };
 }
 
-/** @param checks empty where there is no ID token to compare with */
+/** @param checks empty if there is no ID token to compare with */
 export function userinfoSection(exchange: ShownExchange, checks: Check[]): Section {
   return {
     id: 'userinfo-section',

@@ -1,6 +1,6 @@
 /**
- * A finished sign-in as the result page carries it from action to action, sealed in a hidden field: requests, responses and the tokens in hand.
- * Token names are those of the pages; `front-` marks tokens that came through the browser. And the sign-in under way, in a cookie.
+ * A completed sign-in, which the result page passes from action to action, sealed in a hidden field: requests, responses and current tokens. Token
+ * names are those of the pages; `front-` marks tokens that came through the browser. A pending sign-in is in a cookie.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
@@ -40,7 +40,7 @@ export type PlaygroundSession = z.infer<typeof session>;
 export const sessionSeal = (keys: Keys): Sealer<PlaygroundSession> =>
   sealing({ kind: 'playground-session', schema: session, keys, seconds: TRANSACTION_SECONDS });
 
-/** Tokens from the token endpoint replace current ones; those received through the browser are kept beside them. */
+/** Tokens of the token endpoint replace current ones; those received through the browser are kept in addition. */
 export function withTokens(before: PlaygroundSession, answer: Readonly<Record<string, unknown>>): PlaygroundSession {
   const tokens = { ...before.tokens };
   const renewed: TokenName[] = [];

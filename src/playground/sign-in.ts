@@ -79,7 +79,7 @@ function refusalIn(parameters: URLSearchParams, issuer: string): ProtocolProblem
   return undefined;
 }
 
-/** An application stops at an ID token that does not hold, before it uses anything else. */
+/** An application must stop at an invalid ID token before it uses anything else. */
 async function doubtAboutIdToken(story: Story): Promise<ProtocolProblem | undefined> {
   const token = story.session.tokens['id-token'];
   const failed = token === undefined ? [] : (await checksOf('id-token', token, story)).filter(({ passed }) => !passed);

@@ -14,7 +14,7 @@ interface PlaygroundLocals extends Pick<Translator, 't' | 'v'> {
   readonly dir: string;
   /** The same page in each language, at the foot; none below the address of a form. */
   readonly languages: ReturnType<typeof pageLanguage>['languages'];
-  /** A moment or a duration as people say it. */
+  /** A time or a duration in words. */
   told(time: Time): string;
 }
 
@@ -78,7 +78,7 @@ const labelOf = ({ id, name }: Server): Text => LABELS[id] ?? verbatim(name);
 /** The server inside a sentence. */
 export const serverPhrase = (server: Server): Text => NAMES[server.id] ?? verbatim(server.name);
 
-/** @param made what was chosen before @param isChange does the user want to see it and change it? */
+/** @param made former choices @param isChange does the user want to see and change them? */
 export function presentStart(servers: readonly Server[], made: Choices, isChange: boolean) {
   const scopes = made.scope.split(' ').filter(Boolean);
   return {

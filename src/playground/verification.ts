@@ -25,7 +25,7 @@ export function decodeToken(token: string): Decoded | undefined {
   try {
     return { header: { ...decodeProtectedHeader(token) }, claims: decodeJwt(token) };
   } catch (error) {
-    // jose reports what is no JWT as a TypeError or as one of its own.
+    // jose reports a value that is not a JWT as a TypeError or as an error of its own.
     if (error instanceof TypeError || error instanceof errors.JOSEError) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Do the documents that applications keep elsewhere still serve their settings: keys to encrypt to, and members of a sector? */
+/** Do the documents that applications host still match their settings: encryption keys, and members of a sector? */
 import type { Application } from '../../features/applications/applications.resource.ts';
 import { listApplicationsWithSetting } from '../../features/applications/applications.store.ts';
 import { ENCRYPTION_SETTINGS } from '../../features/applications/settings/algorithms.policy.ts';

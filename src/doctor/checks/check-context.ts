@@ -15,7 +15,7 @@ export interface CheckContext {
   database(): Promise<Database>;
   /** The keys of SECRET_KEY; those of an embedded database lie beside it. */
   keyring(): Promise<Keyring>;
-  /** A wire of its own for each call. */
+  /** A separate HTTP client for each call. */
   wire(): HttpClient;
   /** undefined: there is no API token. */
   readonly ward: Fixtures | undefined;

@@ -1,4 +1,4 @@
-/** Do service, database and this machine agree about the time? Tokens live by it. */
+/** Are the clocks of service, database and this machine equal? Tokens depend on it. */
 import { readDatabaseState } from '../../platform/database/database-state.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';

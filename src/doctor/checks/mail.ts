@@ -1,4 +1,4 @@
-/** Would mail leave? The mail server is greeted and logged in to; nothing is sent. */
+/** Can e-mail be sent? Connects to the mail server and signs in; nothing is sent. */
 import { routeOf } from '../../features/mail/mail-route.service.ts';
 import { readMailServer, readSettings } from '../../features/settings/settings.service.ts';
 import { failureOf, readSender, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';

@@ -94,7 +94,7 @@ const UNFETCHED = 3_600_000;
 
 /** @returns what is wrong with the stream; undefined: nothing */
 function problemOf({ id, status, statusReason, delivery, waiting, lastDelivered, lastFailed, lastError }: Stream): string | undefined {
-  // No problem if an administrator or the receiver disabled the stream. This reason is set by the service itself.
+  // Not a problem if an administrator or the receiver disabled the stream. The service itself sets this reason.
   if (status === 'DISABLED' && statusReason === RECEIVER_GONE) return `${id}: disabled: ${statusReason}`;
   if (status !== 'ENABLED') return undefined;
   if (delivery.method !== 'POLL' && lastFailed !== null && (lastDelivered === null || lastDelivered < lastFailed))

@@ -1,4 +1,4 @@
-/** Do the ways to sign in and up, the sign-in rules about countries, and the check for breached passwords have what they need? */
+/** Do the sign-in methods, the sign-up, the sign-in rules about countries, and the check for breached passwords have what they need? */
 
 import { isIP } from 'node:net';
 import { tryRangeServer } from '../../features/passwords/breached-passwords.service.ts';

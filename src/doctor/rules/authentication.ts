@@ -1,4 +1,4 @@
-/** "Authentication": who proves what, and where. */
+/** "Authentication": the client authentication methods and their endpoints. */
 
 import { jsonOf, type Reply } from '../http-client.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';

@@ -1,4 +1,4 @@
-/** "GET {oauth_base}/authorize": its parameters and its answer. Prompts, response modes and request JWTs have files of their own. */
+/** "GET {oauth_base}/authorize": parameters and responses. Prompts, response modes and request JWTs have their own files. */
 import { claimsOf, mustBeError } from '../answers.ts';
 import { fieldOf } from '../browser.ts';
 import { CALLBACK } from '../fixtures.ts';

@@ -9,7 +9,7 @@ const NOBODY = { authorization: 'Basic bm9ib2R5Om5vYm9keQ==' };
 
 const errorOf = (reply: Reply): unknown => jsonOf(reply).error;
 
-/** The authorize endpoint answers with a code of its own. */
+/** The authorize endpoint responds with this error code. */
 const answers = (error: string, parameters: ResponseParameters) => async (visit: RuleContext) =>
   mustEqual((await visit.authorize(parameters)).fields.error, error, 'error');
 
@@ -179,7 +179,7 @@ const refusesNobody = (endpoint: string, form: Record<string, string>, status?: 
   mustEqual(errorOf(reply), 'invalid_client', 'error');
 };
 
-/** The challenge of a refusal (RFC 6750 section 3), which may quote its values. */
+/** The challenge of a refusal (RFC 6750 section 3), whose values may be quoted. */
 function mustChallenge(reply: Reply, status: number, error: string): void {
   mustEqual(reply.status, status, 'status');
   const challenge = new RegExp(`^Bearer error="?${error}"?, ?error_description=".+"`);

@@ -23,7 +23,7 @@ import { basic, CODE_AND_REFRESH, type RuleContext, SCOPE } from '../rule-contex
 
 const SIGNED_INTROSPECTION = 'application/token-introspection+jwt';
 
-/** Redirect URI with another host than the others, which makes another sector. */
+/** Redirect URI with a different host, and so another sector. */
 const FOREIGN_CALLBACK = 'https://pairwise.doctor.invalid/callback';
 
 const present = (visit: RuleContext, assertion?: string) => visit.post('token', { grant_type: ASSERTION_GRANT, assertion });

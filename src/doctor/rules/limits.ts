@@ -6,7 +6,7 @@ import { challengeOf, type RuleContext } from '../rule-context.ts';
 /** Printable, blank and beyond ASCII: letters and digits of other scripts, and what turns the direction of writing. */
 const REFUSED_STATES = [' ', 'a b', 'a+b', 'a/b', 'a=b', 'a&b', 'a"b', '<b>', 'a:b', 'a~b', '%', 'ä', '\u0430', '\u{1d7d8}', '\u202e'];
 
-/** A client finds its request by the state, also where that is refused (RFC 6749 section 4.1.2.1). */
+/** A client finds its request by the state, even if the state is refused (RFC 6749 section 4.1.2.1). */
 const isPrintable = (state: string): boolean => /^[\x20-\x7e]+$/.test(state);
 
 export const limits: readonly Rule<RuleContext>[] = section('Limits', [

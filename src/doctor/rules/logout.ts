@@ -11,7 +11,7 @@ async function session(visit: RuleContext): Promise<{ browser: TestBrowser; id_t
   return { browser, id_token_hint: String(hint) };
 }
 
-/** An ID token of the session that is left alone: a hint where there is no session. */
+/** An ID token of the shared session: a hint without a session. */
 const hintOf = async (visit: RuleContext): Promise<string> => String((await visit.tokens()).id_token);
 
 const back = { post_logout_redirect_uri: SIGNED_OUT };

@@ -1,12 +1,12 @@
-/** SCIM 2.0: who provisions users sees those of the own organization alone. */
+/** SCIM 2.0: a client sees only the users of its own organization. */
 import { type HttpClient, jsonOf, type Reply } from '../http-client.ts';
 import { must, mustEqual, type Rule } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 
-/** Milliseconds, where the removal of its organization does not end it. */
+/** Milliseconds, in case the deletion of its organization does not end it. */
 const TOKEN_LIFETIME = 3_600_000;
 
-/** Bound to the temporary organization, and removed with it. */
+/** Limited to the temporary organization, and deleted with it. */
 const tokenOf = (visit: RuleContext): Promise<string> =>
   visit.once('a SCIM token', async () => {
     const orgId = await visit.once('an organization', () => visit.ward.makeOrganization());

@@ -1,4 +1,4 @@
-/** "What the service does", "Versioning" and the addresses: the whole way of a relying party by a certified library, at both kinds of servers. */
+/** "What the service does", "Versioning" and the URLs: a complete flow with a certified client library, at both kinds of servers. */
 import * as client from 'openid-client';
 import { CALLBACK, SIGNED_OUT, type TestApplication } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';

@@ -1,4 +1,4 @@
-/** All rules that are seen from outside, in the order of the specification. */
+/** All rules that can be checked from outside, in the order of the specification. */
 import type { Rule } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 import { authenticationRules } from './authentication.ts';

@@ -228,7 +228,7 @@ export const standards: readonly Rule<RuleContext>[] = [
       'A backchannel authentication request without a user hint is refused with invalid_request; an unknown auth_req_id with invalid_grant.',
     async run(visit) {
       const { id } = await visit.everything();
-      // Without a hint: a request would stay until it expires, and a user would get an e-mail.
+      // Without a hint: otherwise a request would remain until it expires, and a user would get an e-mail.
       const asked = await visit.post('backchannel-authentication', { client_id: id, scope: 'openid' });
       mustEqual([asked.status, jsonOf(asked).error].join(' '), '400 invalid_request', 'answer to a request without a hint');
       const polled = await visit.post('token', { grant_type: CIBA_REQUEST_GRANT, auth_req_id: 'never-issued' });

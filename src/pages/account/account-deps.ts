@@ -4,8 +4,8 @@ import type { HostedDeps } from '../hosted/deps.ts';
 import type { ApplicationLink } from '../hosted/page-models.ts';
 
 export interface AccountDeps extends HostedDeps {
-  /** Is there a playground for this request, so that a page may lead to it? */
+  /** Is there a playground for this request, so that a page can link to it? */
   playgroundPresent(req: IncomingMessage): boolean;
-  /** The way back to an application; undefined when there is none of this id. */
+  /** The link back to an application; undefined: no application with this ID. */
   wayBack(applicationId: string): Promise<ApplicationLink | undefined>;
 }

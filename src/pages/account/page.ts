@@ -1,4 +1,4 @@
-/** One of the user's own pages: who may see it, and the frame that all of them share: the menu, the way to the console and back to the application they came from. */
+/** An account page: access, and the shared frame with the menu and the links to the console and to the application that the user came from. */
 
 import type Koa from 'koa';
 import { isAdministrator } from '../../features/administrators/administrators.service.ts';
@@ -65,13 +65,13 @@ export async function showAgain(
   await show(deps, ctx, { session, user });
 }
 
-/** Back to the page after a change. @param done names what it says then: the message `account.done.<done>` */
+/** Redirects to the page after a change. @param done selects its message `account.done.<done>` */
 export const redirectAfterChange = (ctx: Koa.Context, page: AccountPage, done?: string): void =>
   seeOther(ctx, done === undefined ? addressOfPage(page) : `${addressOfPage(page)}?done=${done}`);
 
 export type { FormProblem };
 
-/** For what a change shows before it leads back to its page, e.g. recovery codes: in the frame of that page. */
+/** For results of a change, e.g. recovery codes: in the frame of the page that follows. */
 export const framedOn =
   (deps: AccountDeps, ctx: Koa.Context, page: AccountPage, session: SignedInSession): DrawInFrame =>
   (view, framing, locals) =>
@@ -124,7 +124,7 @@ export async function draw(
 
 const COOKIE = 'gatehouse-came-from';
 
-/** Keeps for this browser session which application the user came from. */
+/** Stores for this browser session which application the user came from. */
 async function noteOrigin(deps: AccountDeps, ctx: Koa.Context): Promise<void> {
   const id = parameterOf(ctx, APPLICATION_PARAMETER);
   if (id === undefined || (await clientLinkOf(deps, id)) === undefined) return;
@@ -139,7 +139,7 @@ interface Origin {
   readonly href: string;
 }
 
-/** @returns the application with the address it has registered: never one out of the query. A page without the way back is better than none. */
+/** @returns the application with its registered URL, never one from the query. On failure, the page is shown without the link back. */
 async function clientLinkOf(deps: AccountDeps, id: string): Promise<Origin | undefined> {
   const found = id === '' ? undefined : await deps.wayBack(id).catch(() => undefined);
   const href = webAddress(found?.clientUri);

@@ -20,7 +20,7 @@ import { seeOther } from '../../platform/http/forms.ts';
 import { SECURITY_PAGE, withCarriedParameters } from '../hosted/carried-parameters.ts';
 import type { AccountDeps } from './account-deps.ts';
 
-/** @returns middleware for the account pages; other addresses go to the next one */
+/** @returns middleware for the account pages; other requests go to the next one */
 export function accountPages(deps: AccountDeps): Koa.Middleware {
   const back = (address: string) => (ctx: Koa.Context) => seeOther(ctx, withCarriedParameters(ctx, address));
   const router = new Router()
@@ -63,6 +63,6 @@ export function accountPages(deps: AccountDeps): Koa.Middleware {
     .post(`${SECURITY_PAGE}/end-trust`, (ctx) => endTrust(deps, ctx))
     .post(`${SECURITY_PAGE}/connect`, (ctx) => connectAccount(deps, ctx))
     .post(`${SECURITY_PAGE}/disconnect`, (ctx) => disconnectAccount(deps, ctx));
-  // The router itself adds to the context what its type asks for.
+  // The router adds to the context what its type requires.
   return router.routes() as Koa.Middleware;
 }

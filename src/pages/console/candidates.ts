@@ -17,7 +17,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import type { ConsoleRequest } from './page.ts';
 import type { Candidate, Candidates } from './picker.ts';
 
-/** undefined: it does not exist, or not for this administrator. */
+/** undefined: it does not exist, or the administrator cannot see it. */
 async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -43,7 +43,7 @@ export const organizationsIn = ({ services, request }: Pick<ConsoleRequest, 'ser
   },
 });
 
-/** More of the way to a department would fill a line. */
+/** Maximum levels of a department's path, because of the line's width. */
 const NEAREST = 3;
 
 /** @throws {ApiError} not found */

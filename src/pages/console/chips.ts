@@ -9,7 +9,7 @@ interface Chip {
   readonly query: string;
 }
 
-/** @param kept parameters of the address that are no filters */
+/** @param kept parameters of the URL that are not filters */
 export function chipsOf(fields: readonly Field[], kept: URLSearchParams): readonly Chip[] {
   const filled = fields.flatMap((field) =>
     'value' in field && typeof field.value === 'string' && field.value !== '' ? [{ field, value: field.value }] : [],

@@ -26,7 +26,7 @@ interface Choice {
   readonly id: string;
   /** The first is its name. */
   readonly cells: readonly [name: string, ...Content[]];
-  /** It cannot be chosen, because it is there already. */
+  /** It cannot be selected, because it is already included. */
   readonly isTaken: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface ChoosePage<Order extends string> {
   readonly sortedBy: Order;
   readonly submit: Text;
   readonly hint: Text;
-  /** Fields beside the button that hold for all that are chosen. */
+  /** Fields beside the button that apply to all selected rows. */
   readonly fields?: readonly Field[];
   /** @param words undefined: all */
   find(words: string | undefined, window: NumberedWindow): Promise<NumberedPage<Choice>>;

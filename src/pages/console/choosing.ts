@@ -7,7 +7,7 @@ import type { Typed } from './page.ts';
 export interface Choosing {
   /** Address that receives the selection. */
   readonly action: string;
-  /** The field that holds each chosen row's value. */
+  /** The field with the value of each selected row. */
   readonly name: string;
   readonly submit: Text;
   /** Fields beside the button, with what was typed. */

@@ -11,7 +11,7 @@ import type { ConsolePage, ConsoleRequest, Crumb, GoTo } from './page.ts';
 export interface Subject {
   readonly name: string;
   readonly address: string;
-  /** The way to the page. */
+  /** Breadcrumbs of the page. */
   readonly crumbs: readonly Crumb[];
 }
 
@@ -30,7 +30,7 @@ export interface Confirmation extends Pick<ConfirmedStep, 'path' | 'danger' | 'n
   carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
 }
 
-/** @param subjectOf of the address @throws {ApiError} not found */
+/** @param subjectOf finds the object of the URL @throws {ApiError} not found */
 export const confirmationPages =
   (subjectOf: (visit: ConsoleRequest) => Promise<Subject>) =>
   ({ label, facts: given, reverse, carryOut, ...step }: Confirmation): ConsolePage =>
@@ -51,13 +51,13 @@ export const confirmationPages =
       },
     });
 
-/** A step that a page asks about before it is taken. */
+/** A step with a confirmation page. */
 interface ConfirmedStep extends Pick<ConsolePage, 'path' | 'access'> {
   readonly submit: string;
-  /** Takes something away that does not come back. */
+  /** Does it delete something irrecoverably? */
   readonly danger?: boolean;
   readonly notice: PageNotice;
-  /** Next page; absent: the one that `cancel` leads to. */
+  /** Next page; absent: the same as after `cancel`. */
   readonly goTo?: string;
   /** @throws {ApiError} not found, forbidden */
   question(visit: ConsoleRequest): Promise<Question>;
@@ -100,7 +100,7 @@ function requireTypedName(form: URLSearchParams, name: string, affected: number)
     throw validation([{ field: TYPED_NAME, message: 'is not the name that is shown. Enter it exactly as shown' }]);
 }
 
-/** The number of something that a confirmation affects: “3 users”, or “more than 10,000 users” where no more were counted. */
+/** The number of objects that a confirmation affects: “3 users”, or “more than 10,000 users” if counting stopped there. */
 export function affectedCount(counted: number, singular: string, plural?: string): Phrase {
   const { count, isMore } = countedUpTo(counted);
   const words = countOf(count, singular, plural);

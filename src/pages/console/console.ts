@@ -1,7 +1,7 @@
 /**
- * The admin console at `/admin`: access, content and layout of all pages in one place. Each request checks the console's own cookie, the browser's
- * session at the authorization server and the user's roles, so that a logout anywhere, a deactivation or a lost role takes effect with the next
- * click; also the second factor, if it is required meanwhile. No JavaScript needed.
+ * The admin console at `/admin`: access, content and layout of all pages. Each request checks the console's cookie, the browser's session at the
+ * authorization server and the user's roles, so that a logout anywhere, a deactivation or a lost role takes effect immediately; also the second
+ * factor, if it is required meanwhile. Works without JavaScript.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -51,9 +51,9 @@ export interface ConsoleDependencies {
   readonly sessions: {
     current(req: IncomingMessage, res: ServerResponse): Promise<SignedIn | undefined>;
   };
-  /** The application that the console is; undefined when it is not registered (any more). */
+  /** The console's application; undefined if it is not registered. */
   client(): Promise<ConsoleCredentials | undefined>;
-  /** Is there a playground for this request, so that a page may lead to it? */
+  /** Is there a playground for this request, so that a page can link to it? */
   playgroundPresent(req: IncomingMessage): boolean;
   readonly apiFields: ApiFields;
 }
@@ -229,7 +229,7 @@ export function adminConsole({
       try {
         const outcome = await receive(visit, form);
         if ('goTo' in outcome) {
-          // Somebody else may have taken the step meanwhile: it is theirs to undo.
+          // Another administrator may have taken the step meanwhile; then only they can undo it.
           await notices.keep(ctx, person.id, hasRecorded(visit.request) ? outcome : { ...outcome, undo: undefined });
           seeOther(ctx, outcome.goTo);
         } else await draw(ctx, person, outcome);
@@ -248,7 +248,7 @@ export function adminConsole({
     .post(`${HOME}/sign-out`, async (ctx) => {
       const form = await readForm(ctx);
       const session = await own.current(ctx);
-      // Without a session the server asks before it signs anyone out.
+      // Without a session, the server asks for confirmation before it signs anyone out.
       if (session !== undefined) formTokens.verify(ctx, form, session.userId);
       await door.signOut(ctx);
     });
@@ -259,7 +259,7 @@ export function adminConsole({
     if (page.download !== undefined) router.get(`${path}/download`, downloaded(page, page.download));
   }
   const ownForm = refuseCrossSite(config);
-  // The router itself adds to the context what its type asks for.
+  // The router adds to the context what its type requires.
   const routes = router.routes() as Koa.Middleware;
   const unknown = forAdministrators({}, (ctx, person) => draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status));
 

@@ -19,7 +19,7 @@ export interface Decided extends Simulation {
   readonly application: Pick<Application, 'label' | 'origin'> & {
     readonly settings: Pick<ApplicationSettings, 'assignment' | 'consent_method'>;
   };
-  /** undefined: the application asks for itself. */
+  /** undefined: the application acts for itself. */
   readonly user: { readonly login: string } | undefined;
   /** undefined: there is no user. */
   readonly isAssigned: boolean | undefined;
@@ -115,7 +115,7 @@ export function verdictOf(decided: Decided): Verdict {
   };
 }
 
-/** Is the application there for this user? undefined: there is no user. */
+/** Is the application assigned to this user? undefined: there is no user. */
 export function assignmentInWords({ application: { label, settings }, user, isAssigned }: Decided): Phrase {
   if (user === undefined) return phrase('There is no user: the application asks in its own name.');
   if (settings.assignment === 'EVERYONE')
@@ -125,7 +125,7 @@ export function assignmentInWords({ application: { label, settings }, user, isAs
     : phrase('“{name}” is not assigned to “{login}”, neither directly nor by a group.', { name: label, login: user.login });
 }
 
-/** A role of the user at the application, and where it comes from. */
+/** The user's role at the application, and its source. */
 export const heldRoleInWords = ({ name, direct, groups }: HeldRole) => ({
   text: direct
     ? groups.length === 0

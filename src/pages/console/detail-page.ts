@@ -23,7 +23,7 @@ export interface Piece {
   readonly code?: boolean;
   /** In soft colour: what is missing, or beside the point. */
   readonly soft?: boolean;
-  /** A link drawn as this icon. Its text is for screen readers, and appears on hover. */
+  /** A link with this icon. Its text is for screen readers, and appears on hover. */
   readonly icon?: IconName;
 }
 
@@ -33,7 +33,7 @@ export type Content = string | number | Phrase | Piece | readonly Piece[];
 export interface Fact {
   readonly label: Text;
   readonly value: Content;
-  /** A button that copies it, where the browser can; the value is a text then. */
+  /** A button that copies the value, if the browser supports it; the value must be a text. */
   readonly copy?: boolean;
 }
 
@@ -70,11 +70,11 @@ export interface Search {
   readonly presets?: readonly Action[];
   /** Further fields, each one that chooses, or a line. */
   readonly fields?: readonly Field[];
-  /** Fields that few need: folded away until one is filled in. */
+  /** Rarely needed fields: collapsed until one has a value. */
   readonly advanced?: readonly Field[];
   /** Is it narrowed now? Then a link shows all again. */
   readonly isNarrowed: boolean;
-  /** Parameters of the address that stay as they are. */
+  /** Parameters of the URL that are kept. */
   readonly kept?: URLSearchParams;
   /** Why the search failed; `q` is a field, too. */
   readonly problems?: readonly FieldMessage[];
@@ -89,7 +89,7 @@ export interface Pager {
   readonly sizes?: readonly { readonly label: string; readonly href: string; readonly current: boolean }[];
 }
 
-/** The head of a column; with a link where the list can be sorted by it. */
+/** The header of a column; with a link if the list can be sorted by it. */
 export type Column = Text | { readonly label: Text; readonly href: string; readonly sorted?: 'ascending' | 'descending' | undefined };
 
 interface PartHead {
@@ -109,14 +109,14 @@ export interface TablePart extends PartHead {
   readonly kind: 'table';
   /** Name of the list for screen readers. */
   readonly name: Text;
-  /** In small type, each row on one line where there is room. */
+  /** In small type, with each row on one line if possible. */
   readonly isDense?: boolean;
   readonly columns: readonly Column[];
   readonly rows: readonly TableRow[];
   /** Total number of rows, as text. */
   readonly count?: Text | undefined;
   readonly choosing?: Choosing | undefined;
-  /** Told where there is no row: what that means, and what to do next. */
+  /** Shown without rows: what that means, and what to do next. */
   readonly empty: Text;
   readonly emptyAction?: Action | undefined;
   readonly search?: Search | undefined;

@@ -10,7 +10,7 @@ import type { Action, ConsoleRequest } from './page.ts';
 /** Rows that are read together. */
 const BATCH = 500;
 
-/** The format that an address asks for. */
+/** The format in the URL. */
 export const formatIn = (query: URLSearchParams): FileFormat => (query.get('format') === 'ndjson' ? 'ndjson' : 'csv');
 
 /** Links to the files; none for an empty list. */
@@ -25,7 +25,7 @@ export function fileActions(path: string, query: URLSearchParams, total: number 
       ];
 }
 
-/** All rows of a list, in pieces: in the order of a column that never changes, so that a row that comes, goes or moves meanwhile moves no other. */
+/** All rows of a list in pieces, in the order of a column that never changes, so that concurrent changes do not move other rows. */
 export type Pieces<T> = AsyncIterable<readonly T[]>;
 
 /** @param read a page of a list that can be read in any order */
@@ -55,11 +55,11 @@ export async function* piecesOf<T>(
 interface ListFile<T> {
   /** File name, without extension. */
   readonly name: string;
-  /** All that the file may contain. */
+  /** All possible columns of the file. */
   readonly columns: readonly string[];
   readonly pieces: Pieces<T>;
   readonly recordOf: (item: T) => Readonly<Record<string, unknown>>;
-  /** What the rows belong to; the event of the export names it. */
+  /** The rows' parent, for the event of the export. */
   readonly of?: NonNullable<Event['targets']>[number] | undefined;
   /** Its rows are users. */
   readonly hasUsers?: boolean;

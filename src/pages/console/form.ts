@@ -22,9 +22,9 @@ interface Common {
   readonly alias?: string | readonly string[];
   /** Consecutive fields of the same group appear under its name. */
   readonly group?: Text;
-  /** Few need it: it is folded away under “Advanced”. */
+  /** Rarely needed: collapsed under “Advanced”. */
   readonly advanced?: boolean;
-  /** Applies only to this choice: shown below it when it is selected. */
+  /** Applies only to this choice: shown below it if it is selected. */
   readonly when?: Dependence;
 }
 
@@ -62,7 +62,7 @@ interface ChecksField extends Common {
   readonly kind: 'checks';
   readonly values?: readonly string[] | undefined;
   readonly options: readonly Option[];
-  /** All but the first option are folded away until one of them is chosen. */
+  /** All but the first option are collapsed until one of them is selected. */
   readonly isFolded?: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface CheckField extends Common {
   readonly options?: never;
 }
 
-/** A whole number of `unit`s, shown and typed in this unit or a larger one. */
+/** A whole number of `unit`s, shown and entered in this or a larger unit. */
 export interface DurationField extends Common {
   readonly kind: 'duration';
   readonly unit: Unit;
@@ -103,9 +103,9 @@ export interface Form extends Omit<Drawn, 'view' | 'locals'> {
   /** Values to enter elsewhere, each with a copy button. */
   readonly copies?: readonly { readonly label: Text; readonly text: string }[];
   readonly submit: Text;
-  /** A second button: the form is sent with `step` of this value, and nothing is changed yet. */
+  /** A second button, which submits the form with this `step`; nothing is changed yet. */
   readonly also?: { readonly label: Text; readonly step: string };
-  /** Takes something away that does not come back. */
+  /** Does it delete something irrecoverably? */
   readonly danger?: boolean;
   /** Target of the cancel link. */
   readonly cancel: string;
@@ -135,7 +135,7 @@ export function formPage(
   return { ...page, view: 'form', scripts, locals };
 }
 
-/** The script that looks names up, where a field has use for it. */
+/** The script that looks up names, if a field uses it. */
 export const suggestScripts = (fields: readonly Field[]): readonly string[] =>
   fields.some((field) => 'suggest' in field) ? ['suggest.js'] : [];
 
@@ -164,7 +164,7 @@ export function drawnFields(fields: readonly Field[], typed: Typed) {
 /** The kinds whose content a page never shows again. */
 const isShown = ({ kind }: Field): boolean => kind !== 'secret' && kind !== 'file';
 
-/** A field with what was typed into it, else with what it holds at first: an empty form that came back is one, too. */
+/** A field with the submitted value, or else its initial value; a submitted form can be empty. */
 function drawnField(field: Field, values: URLSearchParams) {
   const cameBack = values.size > 0;
   const kind = field.kind ?? (field.options === undefined ? 'line' : 'choice');
@@ -192,7 +192,7 @@ function ofField({ field, message: told }: FieldMessage, fields: readonly Field[
       : (fields.find((one) => namesOfField(one).includes(field)) ??
         fields.find((one) => namesOfField(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
   if (found === undefined) return { message: field === undefined ? message : phrase('{field} {problem}', { field, problem: message }) };
-  // The schema counts in the field's own unit, whatever unit was selected.
+  // The schema uses the field's own unit, whatever unit was selected.
   if (found.kind === 'duration' && /\d$/.test(message.template))
     return { field: found.name, message: phrase('{problem} {unit}', { problem: message, unit: phrase(UNIT_NAMES[found.unit]) }) };
   const entry = found.kind === 'lines' ? /[.[](\d+)\]?$/.exec(field ?? '')?.[1] : undefined;
@@ -211,7 +211,7 @@ function labelOf(name: string, fields: readonly Field[]): Phrase {
 const joined = ([first, ...others]: readonly Phrase[]): Phrase | undefined =>
   others.reduce<Phrase | undefined>((before, next) => before && phrase('{problem}; {next}', { problem: before, next }), first);
 
-/** Reads a posted form; a field that is not there counts as empty. @throws {ApiError} validation, one problem a field */
+/** Reads a posted form; missing fields count as empty. @throws {ApiError} validation, one problem per field */
 export const readFields = <S extends z.ZodRawShape>(schema: z.ZodObject<S>, form: URLSearchParams): z.output<z.ZodObject<S>> =>
   parse(schema, Object.fromEntries(Object.keys(schema.shape).map((name) => [name, form.get(name) ?? ''])));
 
@@ -241,7 +241,7 @@ function typedValue(field: Field, form: URLSearchParams): unknown {
         .map((line) => line.trim())
         .filter((line) => line !== '');
     case 'colour': {
-      // A picker always has a colour: it counts where it has another one than the page gave it.
+      // A color picker always has a value: it counts only if it differs from the rendered one.
       const picked = form.get(`${name}.picker`);
       return picked !== null && picked !== form.get(`${name}.given`) ? picked : text.trim();
     }

@@ -1,6 +1,6 @@
 /**
- * A posted form whose sender has to sign in first: sealed in a cookie until they come back to its page, where it is shown again as it was typed.
- * It belongs to the user who had the console open, and to one page. Secrets come back empty, as everywhere (form.ts).
+ * A posted form whose sender must sign in first: sealed in a cookie until they return to its page, where it is shown again with its values. It is
+ * bound to the console's user and to one page. Secrets are dropped, as everywhere (form.ts).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type Koa from 'koa';
@@ -18,9 +18,9 @@ const MOST_OCTETS = 65_536;
 const kept = z.object({ userId: z.string(), path: z.string(), packed: z.string() });
 
 export interface StoredForms {
-  /** @returns was it short enough to be kept? */
+  /** @returns was it short enough to be stored? */
   keep(ctx: Koa.Context, userId: string, form: URLSearchParams): Promise<boolean>;
-  /** @returns what the user had typed into the form of this page; it comes back once */
+  /** @returns the stored form of this page, and removes it */
   take(ctx: Koa.Context, userId: string): Promise<URLSearchParams | undefined>;
 }
 

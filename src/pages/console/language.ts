@@ -15,7 +15,7 @@ interface LanguageLocals extends Translator {
 }
 
 export interface ConsoleLanguages {
-  /** @param person undefined: nobody has signed in */
+  /** @param person undefined: nobody is signed in */
   of(ctx: Koa.Context, person: Pick<ConsoleUser, 'language'> | undefined): LanguageLocals;
 }
 

@@ -17,7 +17,7 @@ export interface SortedBy<Order extends string> {
   readonly descending?: boolean;
   /** Its codes, in the order in which they are sorted whatever words the list shows for them. Set for everything that is shown in other words than it is stored. */
   readonly codes?: readonly string[];
-  /** The list is sorted by it where the address does not say otherwise, in the direction of the first click. */
+  /** The default sort column, in the direction of its first click. */
   readonly isFirst?: boolean;
   /** The search above a long list finds its words. */
   readonly searched?: boolean;
@@ -32,7 +32,7 @@ interface SearchedBy {
 /** Column heads of a list. It can be sorted by those that have an order. */
 export type ListColumns<Order extends string = string> = readonly (Text | SortedBy<Order> | SearchedBy)[];
 
-/** The search `q` of an address. It keeps the order and the page size. */
+/** The search `q` of a URL. It keeps the order and the page size. */
 function searchIn(query: URLSearchParams) {
   const q = (query.get('q') ?? '').trim();
   return { q, isNarrowed: q !== '', kept: keptOrder(query) };
@@ -75,8 +75,8 @@ export function sortIn<Order extends string>(query: URLSearchParams, columns: Li
 }
 
 /**
- * @param first what the list is sorted by where the address does not say it
- * @param size rows of a page where it does not say that
+ * @param first default sort column
+ * @param size default rows per page
  */
 export function listState<Order extends string>(
   query: URLSearchParams,
@@ -87,7 +87,7 @@ export function listState<Order extends string>(
   return { ...listPageIn(query, size), sort: sortIn(query, columns) ?? first };
 }
 
-/** Number and size of the page that an address asks for. @param size the default */
+/** Number and size of the page in the URL. @param size the default */
 export function listPageIn(query: URLSearchParams, size: Size = SIZES[0]): Pick<NumberedWindow, 'page' | 'size'> {
   const page = query.get('page') ?? '';
   return { page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1, size: sizeIn(query, size) };
@@ -106,7 +106,7 @@ export async function searched<P extends Pick<Page<unknown>, 'items' | 'total'>>
   return { search, ...found };
 }
 
-/** An address of the same list, with one thing changed; sorting and sizing begin at the first page again. */
+/** URL of the same list with one change; sorting and page size start at the first page again. */
 function addressWith(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
   const kept = new URLSearchParams([...query].filter(([name]) => name !== 'page' && name !== 'after'));
   for (const [name, value] of Object.entries(changes)) kept.set(name, value);
@@ -140,7 +140,7 @@ export const sortableColumns = <Order extends string>(
 export const sizeLinks = (path: string, query: URLSearchParams, size: number): NonNullable<Pager['sizes']> =>
   SIZES.map((one) => ({ label: String(one), href: addressWith(path, query, { size: String(one) }), current: one === size }));
 
-/** The way from page to page, and how many rows a page has. */
+/** Links to other pages, and the page size. */
 export function numberedPager(
   path: string,
   query: URLSearchParams,

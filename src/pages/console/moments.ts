@@ -1,6 +1,6 @@
 /** Moments on pages of the console. The language decides how they are written (platform/i18n/translator.ts). */
 
-/** In UTC; the browser shows it in its own time zone where scripts run (views/public/local-time.js). */
+/** In UTC; with scripts, the browser shows it in its own time zone (views/public/local-time.js). */
 export interface Moment {
   /** For the attribute `datetime`. */
   readonly iso: string;

@@ -184,22 +184,22 @@ interface DrawnNotice {
 }
 
 export interface Notices {
-  /** The next page shows it. @param userId who is offered to undo the step */
+  /** The next page shows it. @param userId user who can undo the step */
   keep(ctx: Koa.Context, userId: string, outcome: { readonly notice?: PageNotice; readonly undo?: Undo | undefined }): Promise<void>;
   /** @returns the notice, once */
   take(ctx: Koa.Context, userId: string): Promise<DrawnNotice | undefined>;
 }
 
 /**
- * The cookie has the name of the notice and, after a dot, the sealed form that undoes the step. Sealed, because it posts with the administrator's rights:
- * nobody else can forge it, and another user of this browser is not offered it.
- * @param options.secure is the service reached by https?
+ * The cookie contains the name of the notice and, after a dot, the sealed form that undoes the step. It is sealed because it posts with the
+ * administrator's rights: nobody can forge it, and another user of this browser does not see it.
+ * @param options.secure is the service accessed by https?
  */
 export function consoleNotices({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): Notices {
   const cookie = prefixed('gatehouse-console-notice', secure, '/');
   const sealed = sealing({ kind: 'console-undo', schema: offer, keys, seconds: 900 });
   const write = (ctx: Koa.Context, value: string | null): void => {
-    // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+    // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
     ctx.cookies.secure = secure;
     ctx.cookies.set(cookie, value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
   };

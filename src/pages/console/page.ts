@@ -1,5 +1,5 @@
 /**
- * Definition of a console page: address, access, content and handling of its form. A form is posted to its own page, so that a user who must sign in
+ * Definition of a console page: path, access, content and handling of its form. A form is posted to its own page, so that a user who must sign in
  * meanwhile returns to it. console.ts renders and refuses pages.
  */
 
@@ -24,7 +24,7 @@ export interface ConsoleRequest {
   readonly query: URLSearchParams;
 }
 
-/** A step of the way to a page; the page itself has no address. */
+/** A breadcrumb; that of the page itself has no URL. */
 export interface Crumb {
   readonly label: Text;
   readonly href?: string;
@@ -35,9 +35,9 @@ export interface Action {
   readonly label: Text;
   readonly href: string;
   readonly main?: boolean;
-  /** It takes something away. Absent: as its address says (actions.ts). */
+  /** Does it delete something? Absent: derived from its URL (actions.ts). */
   readonly danger?: boolean;
-  /** Absent: as its address says. */
+  /** Absent: derived from its URL. */
   readonly icon?: IconName;
 }
 
@@ -53,7 +53,7 @@ export interface Status {
   readonly tone: 'good' | 'warning' | 'bad' | 'plain';
 }
 
-/** A page, ready to be drawn. Its texts are English and are drawn in the language of the administrator; a name where a text is expected is `verbatim`. */
+/** A page to render. Its texts are English, and rendered in the administrator's language; a name in place of a text is `verbatim`. */
 export interface Drawn {
   /** Below `views/admin`. */
   readonly view: string;
@@ -64,9 +64,9 @@ export interface Drawn {
   readonly avatar?: string;
   /** The state of the thing, beside its name. */
   readonly status?: Status | undefined;
-  /** What can be done with the thing besides `actions`, in a menu; the dangerous ones last. */
+  /** Further actions in a menu; dangerous ones last. */
   readonly more?: readonly Action[];
-  /** The way to the page, without the page. */
+  /** Breadcrumbs, without the page itself. */
   readonly crumbs?: readonly Crumb[];
   readonly actions?: readonly Action[];
   /** Pages about the same object; the current one is marked. */
@@ -114,7 +114,10 @@ export interface ConsolePage {
   readonly access: Access;
   /** `write` for pages that only users with write access need; submitting a form always requires it. */
   readonly verb?: Verb;
-  /** Needs a sign-in not older than 15 minutes, with the second factor of who has one; `of-administrators`: only where the user of the page has a role. */
+  /**
+   * Requires a sign-in within the last 15 minutes, with the second factor of users who have one; `of-administrators`: only if the page's user has a
+   * role.
+   */
   readonly needsFreshSignIn?: boolean | 'of-administrators';
   /** Maximum file size of the form in bytes. */
   readonly mostFileBytes?: number;

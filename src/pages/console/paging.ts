@@ -1,4 +1,4 @@
-/** Lists in pages: which page an address asks for, and the ways to the others. */
+/** Lists in pages: the page in the URL, and the links to others. */
 import { openCursor, sealCursor } from '../../platform/crypto/cursors.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import type { Pager, TablePart } from './detail-page.ts';
@@ -14,13 +14,13 @@ type Visit = Pick<ConsoleRequest, 'services' | 'request' | 'query'>;
 
 const placeOf = (path: string, { request }: Visit) => ({ list: path, caller: request.actor.id });
 
-/** Where the page of this list begins; undefined: the first page, also for a cursor of another list or viewer. @param path of the list */
+/** Start of the page; undefined: the first page, also for a cursor of another list or viewer. @param path of the list */
 export const afterIn = (path: string, visit: Visit): number | undefined =>
   openCursor(visit.services.keyring, visit.query.get(PARAMETER) ?? '', placeOf(path, visit));
 
 /**
- * The ways on and back in the log, which grows while it is read, with what narrows it kept.
- * @param next where the next piece begins; undefined: this is the last
+ * Links to newer and older entries of the log, which grows meanwhile; filters are kept.
+ * @param next start of the next piece; undefined: this is the last
  */
 export function pagerOf(path: string, visit: Visit, next: number | undefined): Pager {
   const { query, services } = visit;
@@ -33,7 +33,7 @@ export function pagerOf(path: string, visit: Visit, next: number | undefined): P
   return { first, next: address(on) };
 }
 
-/** The page that an address asks for, in the order that it asks for. @param columns sorted by properties of the rows */
+/** The page in the URL, in the order in the URL. @param columns sorted by properties of the rows */
 export function pageIn(query: URLSearchParams, columns: ListColumns): Window & { readonly page: number } {
   const { page, size } = listPageIn(query);
   return { limit: size, page, sort: sortIn(query, columns), words: wordSearchIn(query, columns) };
@@ -42,8 +42,8 @@ export function pageIn(query: URLSearchParams, columns: ListColumns): Window & {
 const NOTHING_MATCHES = { empty: 'Nothing matches. Try fewer or shorter words, or show all.', emptyAction: undefined };
 
 /**
- * The heads of the columns, the search, the number of rows, and the ways to the other pages.
- * @param columns and the page, as they were given to `pageIn`
+ * Column headers, search, number of rows, and links to other pages.
+ * @param columns and the page as in `pageIn`
  * @param singular a row
  */
 export function paged(

@@ -1,6 +1,6 @@
 /**
- * Choosing one thing out of many in a form that needs no script: out of a list while that is short; else one types its name, or a part of it, and
- * where several fit the form comes back with those to choose from.
+ * Selects one object in a form that needs no script: from a list while it is short, otherwise by a name or a part of it. If several match, the form
+ * is shown again with these.
  */
 
 import { validation } from '../../platform/errors/errors.ts';
@@ -20,7 +20,7 @@ interface PickManyField extends Omit<PickField, 'kind' | 'picked' | 'found' | 'q
   readonly ids: readonly string[];
 }
 
-/** @param typed a form that came back holds what is chosen, and the words of its search */
+/** @param typed a submitted form with the selection and the search words */
 export async function pickManyField(candidates: Candidates, { ids, ...field }: PickManyField, typed: Typed): Promise<Field> {
   const chosen = typed.values.size > 0 ? typed.values.getAll(field.name).filter((one) => one.trim() !== '') : ids;
   const picked: { value: string; label: string }[] = [];
@@ -64,7 +64,7 @@ export interface PickerField extends Omit<ChoiceField, 'options' | 'kind'> {
   readonly none?: Text;
 }
 
-/** The field as it is to be drawn: a list, or a line for words. */
+/** The rendered field: a list, or a text field for search words. */
 export async function pickField(candidates: Candidates, { none, value = '', hint, ...field }: PickerField, typed: Typed): Promise<Field> {
   const listed = (found: readonly Candidate[]): Field => ({
     ...field,

@@ -1,4 +1,4 @@
-/** Shows service refusals in the words of the console: at the form if it can be corrected there, otherwise on a page of its own. */
+/** Shows service refusals in the console's words: at the form if they can be corrected there, otherwise on a separate page. */
 
 import { LAST_SUPER_ADMIN } from '../../features/users/user-lifecycle.policy.ts';
 import { ApiError } from '../../platform/errors/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * The console as an application of the built-in authorization server: authorization code flow with PKCE, state and nonce (OpenID Connect Core
- * 1.0 section 3.1), the ID token's signature checked, and RP-initiated logout. What becomes of the browser is decided in sign-in.ts.
+ * The console as an application of the built-in authorization server: authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0
+ * section 3.1), verification of the ID token's signature, and RP-initiated logout. sign-in.ts handles the browser.
  */
 
 import { isIPv6 } from 'node:net';
@@ -11,10 +11,10 @@ import { SIGNING_ALGS } from '../../features/authorization-servers/signing-keys.
 import type { Config } from '../../platform/config/config.ts';
 import { inProtocolTerms } from '../../platform/http/protocol-problem.ts';
 
-// The console's requests to its own authorization server (token endpoint and keys): sent to the address at which this process listens,
-// for the public one may be a proxy that this machine cannot reach, or whose certificate it does not know. Only the origin is replaced.
+// The console's requests to its own authorization server (token endpoint and keys) use the address at which this process listens: the public one may
+// be a proxy that this machine cannot reach or whose certificate it does not trust. Only the origin is replaced.
 
-/** Addresses that mean "every address of this machine": to listen at, not to speak to. */
+/** Addresses that mean "every address of this machine": for listening, not for connecting. */
 const UNSPECIFIED: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Local address of this process. */

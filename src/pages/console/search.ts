@@ -1,6 +1,6 @@
 /**
- * Search everywhere: users, groups, organizations, applications and authorization servers by words or ID, pages of the console by name, and the log by request
- * ID. Everybody finds what the lists show them. The header asks it while one types (views/public/find.js).
+ * Global search: users, groups, organizations, applications and authorization servers by words or ID, pages of the console by name, and the log by
+ * request ID. Results are limited to what the lists show to the administrator. The header uses it for suggestions (views/public/find.js).
  */
 
 import { mayCall } from '../../features/administrators/administration.policy.ts';

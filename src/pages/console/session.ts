@@ -1,13 +1,13 @@
 /**
- * The console's own cookie: the signed-in user and their ID token for the logout, sealed. The cookie alone opens nothing: each request also asks for the
- * browser's session at the authorization server, and for the user's roles.
+ * The console's cookie: the signed-in user and their ID token for the logout, sealed. The cookie alone grants no access: each request also checks the
+ * browser's session at the authorization server, and the user's roles.
  */
 import type Koa from 'koa';
 import { z } from 'zod';
 import { sealing } from '../../platform/crypto/sealed.ts';
 import type { Keys } from '../../platform/crypto/secrets.ts';
 
-/** Afterwards the round trip through the authorization server makes another, silently while the browser's session lasts. */
+/** Afterwards a new authorization request creates another one, without interaction while the browser's session lasts. */
 const SECONDS = 12 * 3600;
 
 const session = z.object({ userId: z.string(), idToken: z.string() });
@@ -24,7 +24,7 @@ export function consoleSessions({ keys, secure }: { readonly keys: Keys; readonl
   const name = secure ? '__Host-gatehouse-console' : 'gatehouse-console';
   const sealed = sealing({ kind: 'console-session', schema: session, keys, seconds: SECONDS });
   const write = (ctx: Koa.Context, value: string | null): void => {
-    // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+    // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
     ctx.cookies.secure = secure;
     ctx.cookies.set(name, value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
   };

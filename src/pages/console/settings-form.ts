@@ -20,8 +20,8 @@ function fieldOf(name: string, { apiName, initial, label, hint, input, options =
 }
 
 /**
- * @param names of the settings that the form asks for, in this order
- * @param now the values as they are; undefined: of a new resource
+ * @param names of the form's settings, in this order
+ * @param now current values; undefined: a new resource
  */
 export const settingFields = <S extends SettingList>(
   settings: S,
@@ -34,7 +34,7 @@ export const settingFields = <S extends SettingList>(
   });
 
 /**
- * Reads the form. Settings that it does not ask for keep their values.
+ * Reads the form. Settings that are not in the form keep their values.
  * @throws {ApiError} validation
  */
 export function formValues<S extends SettingList>(

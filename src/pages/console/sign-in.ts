@@ -46,7 +46,7 @@ export interface ConsoleSignInParts {
   readonly keys: Keys;
   readonly sessions: ConsoleSessions;
   readonly notices: Notices;
-  /** The application that the console is; undefined when it is not registered (any more). */
+  /** The console's application; undefined if it is not registered. */
   client(): Promise<ConsoleCredentials | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** A tab that shows several pages one below the other. Each of these has an address of its own as well, for its further pages and forms. */
+/** A tab that shows several pages below each other. Each of these also has a path for its further pages and forms. */
 import type { Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
 import type { TablePart } from './detail-page.ts';
@@ -9,7 +9,7 @@ export interface StackedPage {
   readonly page: ConsolePage;
 }
 
-/** The parts of a drawn page under a heading of their own, with the page's actions. The list is searched on the page itself. */
+/** The parts of a page under a heading, with the page's actions. The search of the list is on the page itself. */
 function partsUnder(title: Text, home: string, { locals, actions = [] }: Drawn): readonly unknown[] {
   const [{ search, ...first } = {}, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
   const shown = [...actions.map((action) => ({ ...action, main: false })), ...(search === undefined ? [] : [searchAt(home)])];
@@ -29,7 +29,7 @@ export async function stackedParts(visit: ConsoleRequest, shown: readonly Stacke
   return parts;
 }
 
-/** A list for a page of several lists. @param home its own page */
+/** A list on a page of several lists. @param home the list's own page */
 export const searchedElsewhere = ({ search, actions = [], ...table }: TablePart, home: string): TablePart => ({
   ...table,
   actions: search === undefined ? actions : [...actions, searchAt(home)],

@@ -12,8 +12,8 @@ export const formKey = (): { readonly key: string } => ({ key: randomToken() });
 const SENT_BEFORE = 'This form was already processed with other values. Send it again to process these values, too.';
 
 /**
- * @param content all that makes the form what it is
- * @param work everything with the services it is given; its answer is kept as JSON, sealed
+ * @param content everything that identifies the form
+ * @param work all changes, with the given services; its result is stored sealed as JSON
  * @throws {ApiError} validation: the form has no key; conflict: it was sent before with other values
  */
 export async function submitOnce<T>(
@@ -26,7 +26,7 @@ export async function submitOnce<T>(
   if (!/^[\w-]{43}$/.test(key)) throw validation([{ field: 'key', message: 'of the form is missing. Open the page again' }]);
   const call = { userId: person.id, key: `console ${key}`, content: JSON.stringify(content) };
   const { answer } = await once(services, call, work).catch((error: unknown) => {
-    // Other conflicts have a field of their own.
+    // Other conflicts have their own field.
     const isKey = error instanceof ApiError && error.status === 409 && error.causes.some((cause) => cause.startsWith('Idempotency-Key'));
     throw isKey ? new ApiError(error.errorCode, error.status, SENT_BEFORE) : error;
   });

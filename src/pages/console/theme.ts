@@ -1,4 +1,4 @@
-/** Light or dark, as an administrator chose it in the user menu for this browser; else as the browser prefers. */
+/** Light or dark: the administrator's choice for this browser in the user menu, or else the browser's preference. */
 import type Koa from 'koa';
 import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';

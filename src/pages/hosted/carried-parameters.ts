@@ -8,7 +8,7 @@ import { LANGUAGE_PARAMETER } from '../../platform/i18n/page-language.ts';
 /** The parameter that names the application by its client_id. */
 export const APPLICATION_PARAMETER = 'application';
 
-/** @returns the parameter's value where it is given once */
+/** @returns the parameter's value if it occurs once */
 export function parameterOf(ctx: Koa.Context, name: string): string | undefined {
   const value = ctx.query[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -27,7 +27,7 @@ export function withCarriedParameters(ctx: Koa.Context, address: string): string
 /** The domain of the user name that has led to an identity provider. */
 export const DOMAIN_PARAMETER = 'domain';
 
-/** @param address where a sign-in at an identity provider begins @param domain absent: no domain has led there */
+/** @param address where a sign-in at an identity provider starts @param domain absent: not by a domain */
 export const beginningAt = (address: string, domain: string | undefined): string =>
   domain === undefined ? address : `${address}?${new URLSearchParams({ [DOMAIN_PARAMETER]: domain })}`;
 

@@ -34,7 +34,7 @@ interface HostedDepsInput {
   readonly sessions: BrowserSessions;
   readonly pages: Pages;
   readonly config: Config;
-  /** The way out, to external providers. */
+  /** HTTP client for external providers. */
   readonly outbound: UpstreamCall;
 }
 

@@ -1,6 +1,6 @@
-/** Applications and users as hosted pages show them: no secrets, and links that lead to web pages only. */
+/** Applications and users on hosted pages: no secrets, and links to web pages only. */
 
-/** The way back to an application, for a page that can do nothing else. */
+/** The link back to an application, for a page that cannot continue. */
 export interface ApplicationLink {
   readonly label: string;
   readonly clientUri?: string | undefined;
@@ -21,7 +21,7 @@ export interface ApplicationFacts {
 export interface AccountFacts {
   readonly id: string;
   readonly login: string;
-  /** Empty when the account has none. */
+  /** Empty if the account has none. */
   readonly name: string;
 }
 
@@ -29,7 +29,7 @@ export interface AccountFacts {
 export const accountLabel = ({ login, name }: Pick<AccountFacts, 'login' | 'name'>): string =>
   name === '' || name === login ? login : `${name} (${login})`;
 
-/** @returns the address when a link may lead there: http and https only, never `javascript:` or `data:` */
+/** @returns the URL if it can be linked: http and https only, never `javascript:` or `data:` */
 export const webAddress = (uri: string | undefined): string | undefined =>
   uri !== undefined && URL.canParse(uri) && /^https?:$/.test(new URL(uri).protocol) ? uri : undefined;
 

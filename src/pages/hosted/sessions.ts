@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** The browser's session, for signing in without an application, and for the user's own pages. */
 export interface BrowserSessions {
-  /** @returns undefined also when its user may not sign in any more */
+  /** @returns undefined also if its user can no longer sign in */
   current(
     req: IncomingMessage,
     res: ServerResponse,
