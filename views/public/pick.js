@@ -9,6 +9,20 @@ for (const field of document.querySelectorAll('[data-pick]')) {
 
   const values = () => new Set([...field.querySelectorAll('input[type=checkbox]')].filter((box) => box.checked).map((box) => box.value));
 
+  /** The same initials as src/pages/console/avatar.ts makes, of the name or the user name. */
+  function avatarOf(row) {
+    const [name] = (row.querySelector('td')?.textContent.trim() || row.querySelector('a').textContent.trim()).split(/[@,]/);
+    const words = name.match(/[\p{L}\p{N}]+/gu) ?? ['?'];
+    const avatar = document.createElement('span');
+    avatar.className = 'avatar';
+    avatar.ariaHidden = 'true';
+    avatar.textContent = [words[0], ...(words.length > 1 ? [words.at(-1)] : [])]
+      .map((word) => [...word][0])
+      .join('')
+      .toLocaleUpperCase('en');
+    return avatar;
+  }
+
   function boxOf(row, at) {
     const link = row.querySelector('a');
     const id = decodeURIComponent(link.getAttribute('href').split('/').at(-1));
@@ -23,7 +37,9 @@ for (const field of document.querySelectorAll('[data-pick]')) {
     check.id = `${field.id}-found-${at}`;
     label.htmlFor = check.id;
     const detail = row.querySelector('td')?.textContent.trim() ?? '';
-    label.textContent = [link.textContent.trim(), detail].filter((text) => text !== '' && text !== '–').join(' – ');
+    const text = [link.textContent.trim(), detail].filter((text) => text !== '' && text !== '–').join(' – ');
+    if (kind === 'users') label.append(avatarOf(row), ' ');
+    label.append(text);
     box.append(check, label);
     return [box];
   }

@@ -8,6 +8,8 @@ import { type Dependence, layOut } from './form-layout.ts';
 import type { Drawn, FieldMessage, Typed } from './page.ts';
 
 export interface Option {
+  /** Initials before the label of a user. */
+  readonly avatar?: string;
   readonly value: string;
   readonly label: Text;
   readonly hint?: Text;

@@ -5,7 +5,8 @@
 
 import { validation } from '../../platform/errors/errors.ts';
 import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
-import type { ChoiceField, Field, PickField } from './form.ts';
+import { initialsOf } from './avatar.ts';
+import type { ChoiceField, Field, Option, PickField } from './form.ts';
 import type { Typed } from './page.ts';
 
 // A field for several users, groups or applications: check boxes for those that are chosen, and a search that adds more. Without
@@ -23,10 +24,15 @@ interface PickManyField extends Omit<PickField, 'kind' | 'picked' | 'found' | 'q
 /** @param typed a submitted form with the selection and the search words */
 export async function pickManyField(candidates: Candidates, { ids, ...field }: PickManyField, typed: Typed): Promise<Field> {
   const chosen = typed.values.size > 0 ? typed.values.getAll(field.name).filter((one) => one.trim() !== '') : ids;
-  const picked: { value: string; label: string }[] = [];
+  const optionOf = ({ id, label }: Pick<Candidate, 'id' | 'label'>) => ({
+    value: id,
+    label,
+    ...(candidates.what === 'users' && { avatar: initialsOf(label.split(' – ')[0] ?? '') }),
+  });
+  const picked: Option[] = [];
   for (const id of new Set(chosen)) {
     const found = await candidates.byId(id);
-    picked.push({ value: found?.id ?? id, label: found?.label ?? id });
+    picked.push(optionOf(found ?? { id, label: id }));
   }
   const q = typed.values.get(LOOK_UP) === field.name ? (typed.values.get(`${field.name}-q`) ?? '').trim() : '';
   const found = q === '' ? [] : await candidates.find(q, MOST);
@@ -34,7 +40,7 @@ export async function pickManyField(candidates: Candidates, { ids, ...field }: P
     ...field,
     kind: 'pick',
     picked,
-    found: found.filter(({ id }) => !picked.some(({ value }) => value === id)).map(({ id, label }) => ({ value: id, label })),
+    found: found.filter(({ id }) => !picked.some(({ value }) => value === id)).map(optionOf),
     q,
   };
 }

@@ -148,6 +148,7 @@ test(
     await all.focus();
     await page.keyboard.press('Space');
     assert.equal(await chosen(), 3);
+    assert.match((await page.textContent('#choose-button')) ?? '', / \(3\)$/, 'the button says how many');
     await page.click('#choose-button');
     await page.waitForURL(/\/members$|\/members\?/);
     assert.equal((await service.api('GET', `/groups/${group.id}/users`)).body.length, 3);

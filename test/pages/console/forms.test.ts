@@ -57,6 +57,7 @@ test('days are typed as days; a rule names users and groups out of a search, wit
   });
   assert.equal(looked.status, 200);
   assert.match(looked.text, new RegExp(`value="${ada.id}"`), 'the search finds by words of the name');
+  assert.match(looked.text, /<span class="avatar" aria-hidden="true">AL<\/span> <bdi>Ada Lovelace/);
   assert.equal(typedIn(looked, 'name'), 'Engineers', 'what was typed stays');
   assert.equal(
     (await service.api('GET', `/authorizationServers/forms/policies/${policies[0].id}/rules`)).body.length,
@@ -86,6 +87,7 @@ test(
     assert.equal(await page.isVisible('#users'), true);
     await page.fill('#users-q', 'ada love');
     await page.check(`#users input[value="${ada.id}"]`);
+    assert.equal(await page.textContent(`#users .box:has([value="${ada.id}"]) .avatar`), 'AL');
     await assertAccessible(page, 'a rule for one user');
     await page.click('#submit');
     await page.waitForURL(/\/policies\/pol_\w+$/);
