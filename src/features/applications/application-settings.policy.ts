@@ -76,7 +76,7 @@ export interface ApplicationSettings
   readonly assignment: 'EVERYONE' | 'ASSIGNED';
   readonly client_uri?: string | undefined;
   readonly logo_uri?: string | undefined;
-  /** `#rrggbb`, for its pages; absent: the service's color. An extension: Okta's brands are bound to domains. */
+  /** `#rrggbb`, for its pages; absent: the service's colour. An extension: Okta's brands are bound to domains. */
   readonly brand_color?: string | undefined;
   readonly tos_uri?: string | undefined;
   readonly policy_uri?: string | undefined;

@@ -1,4 +1,4 @@
-/** Branding of an application on the sign-in and consent pages: logo, color and links. */
+/** Branding of an application on the sign-in and consent pages: logo, colour and links. */
 
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';

@@ -31,7 +31,7 @@ const fits = ({ type, status }: Pick<IdentityProvider, 'type' | 'status'>, { max
 const isShown = ({ id, isOfOrganization }: OfferedProvider, { identityProviders }: ProviderPreferences): boolean =>
   identityProviders === undefined ? !isOfOrganization : identityProviders.includes(id);
 
-/** Active providers, cached by pool, as the settings are (settings-cache.ts). */
+/** Active providers, cached by pool, as the settings are (settings-cache.service.ts). */
 const active = new WeakMap<Services['database']['pool'], CachedValue<readonly OfferedProvider[]>>();
 
 function activeProviders({ database: { pool }, notifications }: Services): Promise<readonly OfferedProvider[]> {

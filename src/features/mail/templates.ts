@@ -1,6 +1,6 @@
 /**
  * E-mail templates: texts in each language, as plain text and HTML (multipart/alternative, RFC 2046 section 5.1.4), with the service's name, logo,
- * light and dark colors, and links. No external styles or scripts; the link is also shown as text. Pure except for the view, which is read once.
+ * light and dark colours, and links. No external styles or scripts; the link is also shown as text. Pure except for the view, which is read once.
  */
 import { readFileSync } from 'node:fs';
 import ejs from 'ejs';
@@ -85,7 +85,7 @@ export function renderMail(kind: MailKind, tags: string | undefined, facts: Mail
 /** An empty line starts a paragraph. */
 const paragraphsOf = (written: string): readonly string[] => written.split(/\n{2,}/);
 
-/** Colors of the e-mail stylesheet, for both schemes. */
+/** Colours of the e-mail stylesheet, for both schemes. */
 function coloursOf(brand: Branding) {
   const accents = accentsOf(brand, undefined);
   const of = (scheme: Scheme) => ({ ...schemeColours(scheme, brand.css), ...paletteOf(scheme, accents[scheme]) });

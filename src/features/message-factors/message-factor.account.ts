@@ -29,7 +29,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   NUMBER_NOT_ALLOWED: 'code-not-allowed',
 };
 
-/** POST /account/security/enroll-message: sends the first code, or another one. @throws {TooManyFailures} */
+/** POST /account/security/enrol-message: sends the first code, or another one. @throws {TooManyFailures} */
 export const addMessages = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId, amr } = session;
   const place = enrolmentPlaceOf(accountId);
@@ -46,7 +46,7 @@ export const addMessages = change<AccountDeps>(async (deps, ctx, session, form) 
   }
 });
 
-/** POST /account/security/enroll-code: the first code; with the first factor the recovery codes are shown. @throws {TooManyFailures} */
+/** POST /account/security/enrol-code: the first code; with the first factor the recovery codes are shown. @throws {TooManyFailures} */
 export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId, amr } = session;
   const at = { stateToken: form.get('stateToken') ?? '', place: enrolmentPlaceOf(accountId) };

@@ -41,7 +41,7 @@ export const readMessageFactorForm = (form: URLSearchParams) => ({
   number: form.get('phoneNumber')?.slice(0, 40),
 });
 
-/** POST …/enroll-message: the first code of a factor that is set up. @throws {TooManyFailures} */
+/** POST …/enrol-message: the first code of a factor that is set up. @throws {TooManyFailures} */
 export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
   if (step === undefined) throw new InvalidStateToken();
@@ -50,7 +50,7 @@ export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, 
   await afterSending(deps, ctx, place, await beginMessageEnrolment(deps.services, at, readMessageFactorForm(form), step.amr, request));
 });
 
-/** POST …/enroll-code: the first code. @throws {TooManyFailures} */
+/** POST …/enrol-code: the first code. @throws {TooManyFailures} */
 export const receiveFirstCode: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const at = waitingAt(deps, ctx, place);
   const step = await pendingStep(deps, ctx, place, at.stateToken);
@@ -62,7 +62,7 @@ export const receiveFirstCode: StepReceiver = receiver(async (deps, ctx, place, 
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), added.recoveryCodes);
 });
 
-/** POST …/enroll-other: another factor is set up. */
+/** POST …/enrol-other: another factor is set up. */
 export const receiveOtherWay: StepReceiver = receiver(async (deps, ctx, place) => {
   await forgetCodeSentAt(deps.services, waitingAt(deps, ctx, place), visitor(ctx, deps.config));
   seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));

@@ -1,4 +1,4 @@
-/** Branding tab of an organization: name, logo and colors on its sign-in pages, with a preview. */
+/** Branding tab of an organization: name, logo and colours on its sign-in pages, with a preview. */
 import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';

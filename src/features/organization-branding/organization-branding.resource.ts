@@ -5,7 +5,7 @@ interface Looks {
   readonly logoUrl: string | null;
   /** `#rrggbb`, for links and buttons. */
   readonly primaryColorHex: string | null;
-  /** The dark-mode color; null: derived from the other one. */
+  /** The dark-mode colour; null: derived from the other one. */
   readonly primaryColorDarkHex: string | null;
 }
 
@@ -19,7 +19,7 @@ export const NO_BRANDING: OrganizationBranding = { name: null, logoUrl: null, pr
 /** With the name under which it appears. */
 export type OrganizationDesign = OrganizationBranding & { readonly name: string };
 
-/** The service's branding with an organization's settings. Both colors are taken together, because a derived color must not mix two brands. */
+/** The service's branding with an organization's settings. Both colours are taken together, because a derived colour must not mix two brands. */
 export function brandedFor<B extends Looks & { readonly name: string }>(service: B, look: OrganizationDesign | undefined): B {
   if (look === undefined) return service;
   const { name, logoUrl, primaryColorHex, primaryColorDarkHex } = look;

@@ -52,8 +52,8 @@ export const findDesignOfOrganization = async (
 ): Promise<OrganizationDesign | undefined> => (isPrintable(wanted) ? findOrganizationDesign(knex, wanted) : undefined);
 
 /**
- * Shows the pages of this request with the organization's branding. Its colors take precedence over the application's: users look for their company's
- * name.
+ * Shows the pages of this request with the organization's branding. Its colours take precedence over the application's: users look for their
+ * company's name.
  */
 export function showOrganization(ctx: Koa.Context, look: OrganizationDesign | undefined): void {
   if (look === undefined) return;

@@ -1,6 +1,6 @@
 /**
  * Outbox: pending deliveries, written in the transaction of their cause and removed after delivery. The only SQL on that table except inserts
- * together with their cause (protocol-state.ts, audit.ts, sign-ins.ts). Times come from the caller's clock. Entries about the same object are
+ * together with their cause (protocol-state.store.ts, audit.store.ts, sign-ins.store.ts). Times come from the caller's clock. Entries about the same object are
  * delivered to a receiver in the order of writing: the first one is due, the others wait for it. If one transaction starts writing after another has
  * committed, as with a locked object, their order is kept; concurrent ones can be delivered in either order.
  */

@@ -34,7 +34,7 @@ const show = (deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, opt
 /** POST /account/security/passkey: shows the page */
 export const addPasskeyPage = change<AccountDeps>((deps, ctx, session) => show(deps, ctx, session));
 
-/** POST /account/security/enroll-passkey: a passkey was created; with the first factor the recovery codes are shown */
+/** POST /account/security/enrol-passkey: a passkey was created; with the first factor the recovery codes are shown */
 export const receivePasskey = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId, amr } = session;
   const registration = await readRegistration(deps, ctx, form, { place: SECURITY_PAGE, userId });

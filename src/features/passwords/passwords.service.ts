@@ -57,7 +57,7 @@ export async function verifyPassword(stored: string | null, password: string, be
     return matches && hash !== null;
   }
   if (await compareImported(hash, password, begins)) return true;
-  // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing again takes as long.
+  // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.service.ts. For a right one, hashing again takes as long.
   await inTurn(() => verify(dummyHash(), composed(password)));
   return false;
 }

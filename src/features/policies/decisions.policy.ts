@@ -139,7 +139,7 @@ export interface HookCall {
   readonly kind: 'inline-hook';
   readonly type: string;
   readonly outcome: HookOutcome;
-  /** The hook's behavior on failure. */
+  /** The hook's behaviour on failure. */
   readonly failure: 'OPEN' | 'CLOSED';
   readonly milliseconds: number;
   readonly attempts: number;

@@ -1,4 +1,4 @@
-/** `authorizationServers/{id}/policies`, as Okta's Authorization Server Policies API shows them. Their rules are in authorization-server-policy-rules.ts. */
+/** `authorizationServers/{id}/policies`, as Okta's Authorization Server Policies API shows them. Their rules are in policy-rules.api.ts. */
 import { z } from 'zod';
 import { collection, lifecycleSteps } from '../../api/collection.ts';
 import { type Endpoint, LARGE_BODY } from '../../api/endpoint.ts';

@@ -1,4 +1,4 @@
-/** The second factors of a user: the list, and the reset of lost ones. Users enroll them themselves. */
+/** The second factors of a user: the list, and the reset of lost ones. Users enrol them themselves. */
 
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';

@@ -73,7 +73,7 @@ export const addApp = change<AccountDeps>(async (deps, ctx, session) => {
   await showApp(deps, ctx, session, await beginEnrolment(deps.services, accountId, enrolmentPlaceOf(accountId)), false);
 });
 
-/** POST /account/security/enroll: the first code of the app; then the recovery codes are shown */
+/** POST /account/security/enrol: the first code of the app; then the recovery codes are shown */
 export const confirmApp = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId, amr } = session;
   const stateToken = form.get('stateToken') ?? '';

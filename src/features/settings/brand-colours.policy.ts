@@ -1,21 +1,21 @@
 /**
- * Readable brand colors: contrast as defined by WCAG 2.2 ("relative luminance", "contrast ratio"), compared with success criteria 1.4.3 (text) and
- * 1.4.11 (parts of controls), on the pages in light and in dark; and the nearest color that passes. Colors are `#rrggbb`.
+ * Readable brand colours: contrast as defined by WCAG 2.2 ("relative luminance", "contrast ratio"), compared with success criteria 1.4.3 (text) and
+ * 1.4.11 (parts of controls), on the pages in light and in dark; and the nearest colour that passes. Colours are `#rrggbb`.
  */
 
 export type Scheme = 'light' | 'dark';
 
-/** Colors in views/public/gatehouse.css next to a brand color, for each scheme. */
+/** Colours in views/public/gatehouse.css next to a brand colour, for each scheme. */
 export interface ColourScheme {
   readonly card: string;
   readonly ground: string;
   /** Behind notices, and behind what the pointer is on. */
   readonly tint: string;
-  /** The default color. */
+  /** The default colour. */
   readonly accent: string;
-  /** Color to mix with for more contrast. */
+  /** Colour to mix with for more contrast. */
   readonly away: string;
-  /** Text color on it: white in light, nearly black in dark. */
+  /** Text colour on it: white in light, nearly black in dark. */
   readonly on: string;
   readonly ink: string;
   readonly soft: string;
@@ -79,7 +79,7 @@ export interface ContrastCheck {
   readonly passes: boolean;
 }
 
-/** Checks contrast with all page elements next to a brand color. @param around colors of the pages; absent: the product's own */
+/** Checks contrast with all page elements next to a brand colour. @param around colours of the pages; absent: the product's own */
 export function checkContrast(scheme: Scheme, colour: string, around: ColourScheme = SCHEME_COLOURS[scheme]): readonly ContrastCheck[] {
   const { card, ground, tint, on } = around;
   const check = (what: string, criterion: ContrastCheck['criterion'], against: string): ContrastCheck => {
@@ -99,13 +99,13 @@ export function checkContrast(scheme: Scheme, colour: string, around: ColourSche
 export const isReadable = (scheme: Scheme, colour: string, around?: ColourScheme): boolean =>
   checkContrast(scheme, colour, around).every(({ passes }) => passes);
 
-/** @returns the color if it passes, otherwise the first one toward black (in light) or white (in dark) that does */
+/** @returns the colour if it passes, otherwise the first one toward black (in light) or white (in dark) that does */
 export function nearestReadable(scheme: Scheme, colour: string, around?: ColourScheme): string {
   const steps = Array.from({ length: 101 }, (_, step) => mix(colour, SCHEME_COLOURS[scheme].away, step / 100));
   return (steps.find((step) => isReadable(scheme, step, around)) ?? SCHEME_COLOURS[scheme].away).toLowerCase();
 }
 
-/** @returns the problem of a brand color; undefined: none */
+/** @returns the problem of a brand colour; undefined: none */
 export function colourProblem(scheme: Scheme, colour: string, around?: ColourScheme): string | undefined {
   const failed = checkContrast(scheme, colour, around)
     .filter(({ passes }) => !passes)
@@ -122,7 +122,7 @@ export interface BrandColours {
   readonly dark: string;
 }
 
-/** @returns both colors, with the dark one derived from the light one if it is missing; undefined if none is given */
+/** @returns both colours, with the dark one derived from the light one if it is missing; undefined if none is given */
 export function completeColours(light: string | null | undefined, dark?: string | null): BrandColours | undefined {
   if (!light && !dark) return undefined;
   return {
@@ -131,7 +131,7 @@ export function completeColours(light: string | null | undefined, dark?: string 
   };
 }
 
-/** Stylesheet colors of one scheme: the brand color, its text color, and the hover color with more contrast. */
+/** Stylesheet colours of one scheme: the brand colour, its text colour, and the hover colour with more contrast. */
 export function paletteOf(
   scheme: Scheme,
   colour: string,

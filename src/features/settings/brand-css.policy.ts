@@ -1,6 +1,6 @@
 /**
  * The custom properties of the pages' stylesheet that operators can set: version 1 of a list that only grows. Contrast is checked as in
- * brand-colours.policy.ts, for each scheme, including default colors.
+ * brand-colours.policy.ts, for each scheme, including default colours.
  */
 import {
   type BrandColours,
@@ -51,7 +51,7 @@ export interface BrandCss {
 
 export const MOST_RADIUS = 24;
 
-/** Backgrounds of message colors, which are the product's own. */
+/** Backgrounds of message colours, which are the product's own. */
 const MESSAGES: Readonly<Record<Scheme, readonly string[]>> = {
   light: ['#b3261e', '#1b6b3a', '#8a4b00'],
   dark: ['#ffb4a9', '#7fd6a0', '#f3c06b'],
@@ -70,7 +70,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** @returns each unreadable color of a scheme */
+/** @returns each unreadable colour of a scheme */
 function schemeProblems(scheme: Scheme, css: BrandCss): readonly Problem[] {
   const around = schemeColours(scheme, css);
   const { card, ground, tint, ink, soft, edge } = around;

@@ -1,6 +1,6 @@
 /**
- * Branding stylesheet with its colors in the address (`/assets/brand.css?light=0f5c5c&dark=6fd0c4`), so that pages need no inline style (CSP level 3,
- * section 6.6) and browsers cache it forever. Unreadable colors are never included, whatever the address says.
+ * Branding stylesheet with its colours in the address (`/assets/brand.css?light=0f5c5c&dark=6fd0c4`), so that pages need no inline style (CSP level
+ * 3, section 6.6) and browsers cache it forever. Unreadable colours are never included, whatever the address says.
  */
 import type { Language } from '../../platform/i18n/messages.ts';
 import { isHttpsAddress } from '../../platform/validation/addresses.ts';
@@ -32,7 +32,7 @@ function coloursFor(
   const set = own === undefined ? completeColours(primaryColorHex, primaryColorDarkHex) : completeColours(own);
   if (set === undefined && css === null && backgroundUrl === null) return undefined;
   const { light, dark } = set ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
-  // An application's color was checked against the default surroundings, and a dark color may have been derived from the light one.
+  // An application's colour was checked against the default surroundings, and a dark colour may have been derived from the light one.
   return {
     light: nearestReadable('light', light, schemeColours('light', css)),
     dark: nearestReadable('dark', dark, schemeColours('dark', css)),
@@ -46,7 +46,7 @@ function addressOf(path: string, { light, dark }: BrandColours, { css, backgroun
   return `${path}?${query}`;
 }
 
-/** @param own color of the page's application @returns the colors of links and buttons, by default those of the pages */
+/** @param own colour of the page's application @returns the colours of links and buttons, by default those of the pages */
 export const accentsOf = (looks: Looks, own: string | undefined): BrandColours =>
   coloursFor(looks, own) ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
 

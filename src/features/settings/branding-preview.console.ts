@@ -1,4 +1,4 @@
-/** Preview of the sign-in page with a brand's colors in light and dark, drawn in HTML, and its contrasts. */
+/** Preview of the sign-in page with a brand's colours in light and dark, drawn in HTML, and its contrasts. */
 
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
@@ -33,7 +33,7 @@ interface Pictured {
   readonly unsaved?: Readonly<Record<string, string>>;
 }
 
-/** The colors of a page, by default the original ones. */
+/** The colours of a page, by default the original ones. */
 export const coloursOf = ({ branding, application }: Pick<Pictured, 'branding' | 'application'>) =>
   accentsOf(branding, application?.colour);
 
@@ -80,7 +80,7 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
   };
 }
 
-/** Contrast with the surrounding colors. */
+/** Contrast with the surrounding colours. */
 export function contrastTable(branding: Branding): TablePart {
   const { light, dark } = coloursOf({ branding });
   const inDark = checkContrast('dark', dark, schemeColours('dark', branding.css));

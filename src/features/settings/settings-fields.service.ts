@@ -26,7 +26,7 @@ const botMode = z.enum(BOT_MODES).exactOptional();
 
 const colour = z.string().trim().refine(isColour, { error: 'must be a colour like #0f5c5c', abort: true }).toLowerCase();
 
-/** All colors of the pages are checked together: each must be readable with the others. */
+/** All colours of the pages are checked together: each must be readable with the others. */
 function checkBranding(
   { primaryColorHex, primaryColorDarkHex, css = null }: Partial<Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex' | 'css'>>,
   ctx: z.RefinementCtx,
@@ -46,14 +46,14 @@ function checkBranding(
     if (value) problem(field, colourProblem(scheme, value, schemeColours(scheme, css)));
   }
   if (css === null) return;
-  // Problems with given colors are reported above; derived ones are derived again for the new surroundings.
+  // Problems with given colours are reported above; derived ones are derived again for the new surroundings.
   const made = (scheme: Scheme, set: string | null | undefined) =>
     set ? accents[scheme] : nearestReadable(scheme, accents[scheme], schemeColours(scheme, css));
   for (const { field, message } of cssProblems(css, { light: made('light', primaryColorHex), dark: made('dark', primaryColorDarkHex) }))
     problem(`css.${field}`, message);
 }
 
-/** A color for the pages in one scheme; refused if it is unreadable. */
+/** A colour for the pages in one scheme; refused if it is unreadable. */
 export const brandColour = (scheme: Scheme) =>
   z
     .string()

@@ -53,7 +53,7 @@ export interface Branding {
   readonly logoUrl: string | null;
   /** `#rrggbb`, for links and buttons; null: the service's own. */
   readonly primaryColorHex: string | null;
-  /** The dark-mode color; null: derived from the other one. */
+  /** The dark-mode colour; null: derived from the other one. */
   readonly primaryColorDarkHex: string | null;
   readonly supportUrl: string | null;
   readonly privacyUrl: string | null;

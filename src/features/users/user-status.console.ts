@@ -1,4 +1,4 @@
-/** Label and color of an account's status. */
+/** Label and colour of an account's status. */
 
 import type { Piece, Tone } from '../../pages/console/detail-page.ts';
 import { awaitsApproval, type UserStatus } from './user-lifecycle.policy.ts';

@@ -243,7 +243,7 @@ function typedValue(field: Field, form: URLSearchParams): unknown {
         .map((line) => line.trim())
         .filter((line) => line !== '');
     case 'colour': {
-      // A color picker always has a value: it counts only if it differs from the rendered one.
+      // A colour picker always has a value: it counts only if it differs from the rendered one.
       const picked = form.get(`${name}.picker`);
       return picked !== null && picked !== form.get(`${name}.given`) ? picked : text.trim();
     }

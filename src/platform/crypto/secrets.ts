@@ -22,7 +22,7 @@ export const randomToken = (): string => randomBytes(32).toString('base64url');
 export function randomBase62(length: number): string {
   let out = '';
   while (out.length < length) {
-    // 248 is the largest multiple of 62 below 256: larger bytes would favor the first characters.
+    // 248 is the largest multiple of 62 below 256: larger bytes would favour the first characters.
     for (const byte of randomBytes(length)) if (byte < 248 && out.length < length) out += BASE62[byte % 62];
   }
   return out;

@@ -76,7 +76,7 @@ export function isBrokenConnection(error: unknown): boolean {
   return 'code' in error && typeof error.code === 'string' ? BROKEN.test(error.code) : BROKEN_MESSAGE.test(error.message);
 }
 
-/** Was the statement canceled by its timeout (query_canceled)? */
+/** Was the statement cancelled by its timeout (query_canceled)? */
 export const isTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '57014';
 
 /** @returns the name of the constraint that the statement violated (SQLSTATE class 23); undefined: none */

@@ -30,7 +30,7 @@ const OF_PACKAGES: readonly [string, URL][] = [
   ]),
 ];
 
-/** Colors of one scheme, for browsers that prefer the other one. They are defined in gatehouse.css only. */
+/** Colours of one scheme, for browsers that prefer the other one. They are defined in gatehouse.css only. */
 function themes(): [string, Buffer][] {
   const [light = '', dark = ''] = readFileSync(new URL('gatehouse.css', DIRECTORY), 'utf8').match(/:root \{[^}]*\}/g) ?? [];
   return [

@@ -33,7 +33,7 @@ interface Brand {
   readonly backgroundUrl: string | null;
   /** Footer links of the pages for end users. */
   links?(lang: string, words: Language['text']): readonly { readonly href: string; readonly label: string }[];
-  /** @param own `#rrggbb`, of the page's application @returns the URL of a stylesheet with the colors; undefined: the default colors */
+  /** @param own `#rrggbb`, of the page's application @returns the URL of a stylesheet with the colours; undefined: the default colours */
   stylesheet?(own: string | undefined): string | undefined;
 }
 
@@ -50,9 +50,9 @@ interface PageLocals extends Record<string, unknown> {
 
 export interface Pages {
   /**
-   * Responds with a page, in the color `ctx.state.brandColor` (`#rrggbb`) of its application, if set. The layout uses the locals `title`
-   * (text, required), `lang` and `dir` (default: English), `wide` (wider than a card), `stylesheets` and `scripts` (names in views/public),
-   * `languages` (links to the same page in each), `text` (for end users' pages, which have the brand's logo, colors and links).
+   * Responds with a page, in the colour `ctx.state.brandColor` (`#rrggbb`) of its application, if set. The layout uses the locals `title` (text,
+   * required), `lang` and `dir` (default: English), `wide` (wider than a card), `stylesheets` and `scripts` (names in views/public), `languages`
+   * (links to the same page in each), `text` (for end users' pages, which have the brand's logo, colours and links).
    * @throws if there is no such view
    */
   render(ctx: Koa.Context, view: string, locals: Record<string, unknown>, options?: PageOptions): Promise<void>;

@@ -129,9 +129,7 @@ async function findByMetadata(this: ClientClass, id: string): Promise<object | u
   return client;
 }
 
-/**
- * Is this the middleware that creates the request's context, the first one of each route of the library? It is recognized by its behavior.
- */
+/** Is this the middleware that creates the request's context, the first one of each route of the library? It is recognized by its behaviour. */
 function givesContext(middleware: Middleware | undefined): boolean {
   const ctx = {};
   Promise.resolve(middleware?.(ctx as KoaContextWithOIDC, async () => {})).catch(() => {});

@@ -36,7 +36,7 @@ export interface ClientSettings {
   readonly requestObjectAlg: string | undefined;
   /** The external providers on its sign-in page; undefined: all. */
   readonly identityProviders: readonly string[] | undefined;
-  /** Brand color of its pages. */
+  /** Brand colour of its pages. */
   readonly brandColor: string | undefined;
   /** Sector of pairwise subjects; undefined: public subjects (user IDs). */
   readonly sector: string | undefined;
