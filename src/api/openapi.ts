@@ -101,7 +101,7 @@ export function describeApi(endpoints: readonly Endpoint[]) {
   });
 }
 
-/** @returns the names of the fields of each operation's body, e.g. `profile.login`, by the operation's name; read when they are first asked for */
+/** @returns the field names of each operation's body, e.g. `profile.login`, by the operation's name; computed on first use */
 export function bodyFieldsOf(endpoints: readonly Endpoint[]): (operation: string) => readonly string[] {
   let bodies: ReadonlyMap<string, z.ZodType | undefined> | undefined;
   const names = new Map<string, readonly string[]>();

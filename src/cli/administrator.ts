@@ -1,6 +1,6 @@
 /**
- * The command for a lost administrator: `gatehouse administrator <login> [--reset-factors]`, on the machine, with the service's own configuration, beside the running
- * service or without it. The user becomes a SUPER_ADMIN who can sign in; printed is a link by which they choose a password, once. Ends with 0, else 1.
+ * Recovery for a lost administrator: `gatehouse administrator <login> [--reset-factors]`, on the machine, with the service's configuration, with or
+ * without the service running. The user becomes a SUPER_ADMIN who can sign in. Prints a one-time link to choose a password. Exit code 0 or 1.
  */
 import { recoverAdministrator } from '../features/administrators/lost-administrator.service.ts';
 import { isFirstStartDone } from '../features/settings/settings.store.ts';

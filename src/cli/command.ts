@@ -36,8 +36,8 @@ export type Command<Options extends readonly unknown[] = []> = (terminal: Termin
 export const print = (output: Output, line: string): void => void output.write(`${line}\n`);
 
 /**
- * A command that reports its errors in words.
- * @param failed the exit code when it could not do its work
+ * A command that reports its errors in plain words.
+ * @param failed exit code on failure
  */
 export const command =
   <Options extends readonly unknown[]>(failed: number, work: Command<Options>): Command<Options> =>

@@ -18,7 +18,7 @@ interface Remote {
 }
 interface Wanted extends Remote {
   readonly file: string;
-  /** In the sections of the file, delete what it does not name. */
+  /** Deletes objects that the sections of the file do not contain. */
   readonly delete: boolean;
 }
 

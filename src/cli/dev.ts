@@ -1,4 +1,4 @@
-/** `npm run dev`: compiles on every change and starts the service again on what was compiled. Ctrl-C ends it all. */
+/** `npm run dev`: compiles on every change and restarts the service with the result. Ctrl-C ends both. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

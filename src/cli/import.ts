@@ -24,7 +24,7 @@ import { listenForChanges } from './startup.ts';
 export interface ProgressBar {
   /** @param bytes of the file that are done */
   update(counts: Pick<ImportCounts, 'imported' | 'refused'>, bytes: number): void;
-  /** Prints a line without disturbing the bar. */
+  /** Prints a line without disturbing the progress bar. */
   say(line: string): void;
   stop(): void;
 }

@@ -41,7 +41,7 @@ export interface Delivered {
   readonly isAllowed: boolean;
 }
 
-/** @param text of a package-lock.json @returns what is delivered, by name */
+/** @param text of a package-lock.json @returns the delivered packages by name */
 export function deliveredPackages(text: string): readonly Delivered[] {
   return Object.entries(lock.parse(JSON.parse(text)).packages)
     .filter(([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional)

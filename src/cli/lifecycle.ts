@@ -9,7 +9,7 @@ export class StartFailure extends Error {
   override readonly name = 'StartFailure';
 }
 
-/** @returns the words for the operator */
+/** @returns the message for the operator */
 export function explainFailure(error: unknown): string {
   if (error instanceof ConfigurationError)
     return ['The configuration has errors. Correct these environment variables:', ...error.problems.map((line) => `  ${line}`)].join('\n');
@@ -21,7 +21,7 @@ export function explainFailure(error: unknown): string {
 export class OpenResources {
   readonly #closers: (() => unknown)[] = [];
 
-  /** Notes how to close what was just opened. */
+  /** Registers how to close a resource that was just opened. */
   add(close: () => unknown): void {
     this.#closers.push(close);
   }

@@ -14,7 +14,7 @@ import { startWorkers, waitForTurn } from './workers.ts';
 /** The oldest major version that oidc-provider supports. */
 const RECOMMENDED_NODE = 22;
 
-/** A line for the person who started the service; everything else goes to the log. */
+/** Prints a line for the person who started the service; everything else is logged. */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function startAlone(config: Config, log: Logger, open: OpenResources): Promise<void> {

@@ -134,7 +134,7 @@ async function ownSecretKeys(dataDir: string): Promise<readonly Buffer[]> {
   await mkdir(dataDir, { recursive: true });
   const file = secretKeyFile(dataDir);
   if (!existsSync(file)) {
-    // Whole before it has its name: of two services that start together, both read what one of them wrote.
+    // Complete before it gets its name: two services that start together both read the same key.
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 });
     try {

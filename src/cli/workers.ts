@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { gatherMetrics } from '../platform/metrics/metrics.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
 
-/** Milliseconds; a worker that does not live that long has died at once. */
+/** Milliseconds; a worker with a shorter life has failed at its start. */
 const AT_ONCE = 10_000;
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 10_000;
@@ -99,7 +99,7 @@ export async function waitForTurn(): Promise<void> {
   await told;
 }
 
-/** Lets a worker answer what it has begun, and waits for its end. */
+/** Lets a worker complete its requests, and waits for its end. */
 async function end(worker: Worker): Promise<void> {
   if (worker.isDead()) return;
   const ended = once(worker, 'exit');

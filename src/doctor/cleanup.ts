@@ -52,7 +52,7 @@ export class Removals {
     this.#removals.push({ what: `the organization ${name}`, run: () => this.#removeOrganization(name) });
   }
 
-  /** Notes what an earlier doctor left that was killed. */
+  /** Registers the leftovers of an earlier doctor that was killed. */
   async noteLeftOvers(): Promise<void> {
     const found = async (path: string, beginning: string) =>
       jsonOf(await this.api.call('GET', `${path}?limit=${PAGE}&q=${encodeURIComponent(beginning)}`)) as unknown as readonly Named[];
@@ -62,7 +62,7 @@ export class Removals {
     for await (const { name } of this.api.organizations()) if (isLeftOver(name)) this.noteOrganization(name);
   }
 
-  /** Removes everything, the last first. @param signal ends the attempt @returns what could not be removed, in words */
+  /** Deletes everything in reverse order. @param signal aborts the cleanup @returns a description of what could not be deleted */
   async removeAll(signal: AbortSignal): Promise<string[]> {
     const left: string[] = [];
     for (const { what, run } of this.#removals.splice(0).reverse()) {

@@ -13,7 +13,7 @@ export interface Finding {
   readonly outcome: 'ok' | 'FAIL' | 'skip' | 'blocked';
   /** The problem, the reason for skipping, or a detail of a passed check. */
   readonly words: string | undefined;
-  /** The last of them: what the words are about. */
+  /** The last exchange, which the words describe. */
   readonly exchange: HttpExchange | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { ManagementApi } from './management-api.ts';
 
 export interface TestApplication {
   readonly id: string;
-  /** Absent: a public one, or one that signs with its key. */
+  /** Absent: a public client, or one that signs with its key. */
   readonly secret: string | undefined;
 }
 
@@ -108,7 +108,7 @@ export class Fixtures {
     return { id: String(id), login, password };
   }
 
-  /** @param role what it is for: a part of its client_id */
+  /** @param role its purpose, a part of its client_id */
   async makeApplication(
     role: string,
     settings: Record<string, unknown> = {},

@@ -66,7 +66,7 @@ export function jsonOf(reply: Reply): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(reply.text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Broken(
     `the answer must be a JSON object, is ${reply.text === '' ? 'empty' : (reply.headers.get('content-type') ?? 'of no type')}`,

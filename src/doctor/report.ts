@@ -1,7 +1,7 @@
-/** The findings in words: a line for each rule, headings between them, and the sum. */
+/** The findings as text: a line for each rule, headings, and the totals. */
 import type { Finding } from './examination.ts';
 
-/** @returns one line: outcome, rule, sentence, what was sent and what came */
+/** @returns one line: outcome, rule, sentence, request and response */
 export function lineOf({ outcome, id, sentence, words, exchange }: Finding): string {
   const mark = { ok: 'ok  ', FAIL: 'FAIL', skip: 'skip', blocked: 'skip' }[outcome];
   const why = words === undefined ? '' : outcome === 'ok' ? ` (${words})` : outcome === 'FAIL' ? ` — ${words}` : ` (${words})`;

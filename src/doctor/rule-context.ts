@@ -144,7 +144,7 @@ export class RuleContext {
 
   visitor = (): Promise<TestUser> => this.once('a user who signs in on the page', () => this.ward.makeVisitor());
 
-  /** The parameters of an authorization request that is right, but for what is given; undefined leaves one out. */
+  /** The parameters of a valid authorization request with the given changes; undefined removes one. */
   async requestUrl(parameters: ResponseParameters = {}): Promise<URL> {
     const { id } = await this.everything();
     const url = new URL(`${this.issuer}/authorize`);
@@ -215,7 +215,7 @@ export class RuleContext {
   /** Tokens of the code flow that rules can read, but must neither refresh nor revoke. */
   tokens = (scope = SCOPE): Promise<Json> => this.once(`tokens for ${scope} from ${this.serverId}`, () => this.freshTokens(scope));
 
-  /** The answer of the authorize endpoint to every type at once. */
+  /** The response of the authorize endpoint to every type at once. */
   hybrid = (): Promise<Arrival> =>
     this.once(`a hybrid answer from ${this.serverId}`, () =>
       this.authorize({ response_type: 'code id_token token', scope: 'openid email' }),

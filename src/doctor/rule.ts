@@ -1,7 +1,7 @@
 /** The doctor's rules as data: a sentence and a check each. The `must…` functions report what a response must contain. */
 
 export interface Rule<Subject> {
-  /** Stable, for anyone who looks for one line: the endpoint or section, and what of it. */
+  /** Stable, for searching: the endpoint or section, and the subject. */
   readonly id: string;
   /** Heading of the section. */
   readonly section: string;

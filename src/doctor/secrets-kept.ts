@@ -17,7 +17,7 @@ const SECRET_FIELDS = new Set([
   'request',
 ]);
 
-/** Stands in the place of a secret. */
+/** Replaces a secret. */
 const HIDDEN = '…';
 
 /** @param value shown unless the field is secret, and never longer than a line bears */

@@ -97,7 +97,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
     await show(ctx, 'playground', locals, problem === undefined ? 200 : 400);
   }
 
-  /** Runs a step at the chosen server; a problem that leaves nothing to show becomes a page from which to start again. */
+  /** Runs a step at the selected server; a problem with nothing to show becomes a page with a link to the start. */
   async function at(ctx: Koa.Context, chosen: Choices, secret: string | undefined, step: (place: Place) => Promise<void>): Promise<void> {
     try {
       const credentials = ownCredentials(chosen, secret) ?? (await client());

@@ -19,7 +19,7 @@ interface Looked {
   readonly words: string;
 }
 
-/** Reads the documents of the applications that have one of the settings, all at once. @throws {Skipped} there is none */
+/** Fetches the documents of all applications with one of the settings, concurrently. @throws {Skipped} there is none */
 async function look(
   ground: CheckContext,
   settings: readonly string[],

@@ -21,7 +21,7 @@ export interface CheckContext {
   readonly ward: Fixtures | undefined;
 }
 
-/** @throws {Skipped} what is configured here is another service */
+/** @throws {Skipped} the configuration here belongs to another service */
 export function ownConfig({ config, url }: CheckContext): Config {
   if (config === undefined) throw new Blocked('the configuration has errors');
   if (config.baseUrl !== url) throw new Skipped(`the environment here configures ${config.baseUrl}, not the checked service`);
@@ -38,7 +38,7 @@ export async function readStored<T>(ground: CheckContext, reading: (database: Da
   }
 }
 
-/** @returns what is at a path of the management API @throws {Blocked} there is no API token */
+/** @returns the resource at a path of the management API @throws {Blocked} there is no API token */
 export async function read(ground: CheckContext, path: string): Promise<unknown> {
   if (ground.ward === undefined) throw new Blocked('there is no API token: set GATEHOUSE_TOKEN');
   const reply = await ground.ward.api.call('GET', path);

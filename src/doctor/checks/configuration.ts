@@ -1,4 +1,4 @@
-/** Is the service configured, reachable, and the one that is meant? */
+/** Is the service configured and reachable, and is it the expected one? */
 import { looksGuessable } from '../../platform/crypto/secrets.ts';
 import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, type Rule, Skipped, section } from '../rule.ts';

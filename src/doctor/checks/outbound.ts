@@ -92,7 +92,7 @@ const MOST = 200;
 /** Events that waited for this long are not fetched. */
 const UNFETCHED = 3_600_000;
 
-/** @returns what is wrong with the stream; undefined: nothing */
+/** @returns the stream's problem; undefined: none */
 function problemOf({ id, status, statusReason, delivery, waiting, lastDelivered, lastFailed, lastError }: Stream): string | undefined {
   // Not a problem if an administrator or the receiver disabled the stream. The service itself sets this reason.
   if (status === 'DISABLED' && statusReason === RECEIVER_GONE) return `${id}: disabled: ${statusReason}`;

@@ -81,7 +81,7 @@ function created(within: Services, typed: string): Promise<User> {
   return createUser(within, { profile, isByMachine: true, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
 }
 
-/** Lets them sign in again: by their status, and after too many wrong passwords or codes. */
+/** Lets the user sign in again: changes the status, and ends locks. */
 async function admit(trx: Executor, user: User, done: string[]): Promise<void> {
   const wayOut = user.status in WAY_OUT ? WAY_OUT[user.status as keyof typeof WAY_OUT] : undefined;
   if (wayOut !== undefined) {

@@ -12,7 +12,7 @@ const ONLY_BY_GROUP = `application_groups a WHERE a.group_id = :id
   AND NOT EXISTS (SELECT FROM group_members m JOIN application_groups other ON other.group_id = m.group_id AND other.application_id = a.application_id
     WHERE m.user_id = :userId AND m.group_id <> :id)`;
 
-/** By what is deleted: the rows of each number, with the key of what is deleted as named bindings. */
+/** By deleted object: the rows of each number, with its key as named bindings. */
 const PARTS = {
   signIns: {
     sessions: `oidc_payload WHERE account_id = :id AND model = ${MODELS.Session} AND expires_at > CAST(:now AS timestamptz)`,
@@ -83,7 +83,7 @@ const PARTS = {
 
 type Parts = typeof PARTS;
 export type AffectedBy = keyof Parts;
-/** Numbers of what is affected; beyond `MOST_COUNTED` there are more. */
+/** Numbers of affected objects; a number above `MOST_COUNTED` means “more”. */
 export type Affected<Kind extends AffectedBy> = Readonly<Record<keyof Parts[Kind], number>>;
 
 /** @param key the ID of the deleted object, and of its parent */

@@ -1,4 +1,4 @@
-/** Shared by all pages of an application: address, tabs, permissions and words for its kind. */
+/** Shared by all pages of an application: URL, tabs, permissions and texts for its kind. */
 
 import type { WordsPart } from '../../pages/console/detail-page.ts';
 import type { Option } from '../../pages/console/form.ts';

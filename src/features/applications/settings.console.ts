@@ -144,7 +144,7 @@ const edit: ConsolePage = {
     const { id, tab, fields } = groupIn(visit);
     const application = await applicationToChange(visit);
     const changes = changesIn(fields(application, await surroundings(visit, application)), form);
-    // A method that needs a first secret makes one.
+    // A method that needs a first secret creates one.
     const { label, secret } = await submitOnce(visit, form, [application.id, id, changes], async (services) => {
       const { application: changed, secret: made } = await changeApplicationSettings(services, application.id, changes, visit.request);
       return { label: changed.label, secret: made ?? null };

@@ -1,4 +1,4 @@
-/** The tab "Activity" of things that have events: a user, an application, a group, an organization. */
+/** The tab "Activity" of objects with events: a user, an application, a group, an organization. */
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';

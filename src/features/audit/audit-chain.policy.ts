@@ -104,7 +104,7 @@ export interface SealedBatch {
   /** Digest of the batch's entries. */
   readonly content: string;
   readonly count: number;
-  /** The latest moment at which one of the events happened; null without events. */
+  /** The latest time of one of the events; null without events. */
   readonly newest: Date | null;
   /** Was nothing left that could have been sealed as well? */
   readonly complete: boolean;

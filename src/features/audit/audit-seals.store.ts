@@ -203,7 +203,7 @@ export async function claimEventsNaming<C>(
 const REWRITE = `UPDATE audit_events e SET actor = r.actor, client = r.client, target = r.target, debug_context = r."debugContext", commitments = r.commitments
   FROM jsonb_to_recordset(?::jsonb) AS r (seq bigint, actor jsonb, client jsonb, target jsonb, "debugContext" jsonb, commitments jsonb) WHERE e.seq = r.seq`;
 
-/** Stores events without what was taken out of them. */
+/** Stores events without the erased data. */
 export async function rewriteEvents(trx: Executor, events: readonly SealedEvent<unknown>[]): Promise<void> {
   const rows = events.map(({ seq, actor, client, target, debugContext, commitments }) => ({
     seq,
@@ -226,7 +226,7 @@ export async function findLastRemoved(executor: Executor): Promise<SealAlone | u
   return executor('audit_seals').whereNotNull('removed').orderBy('n', 'desc').first<SealAlone | undefined>(SEAL_ALONE);
 }
 
-/** Removes the events of all batches up to one, and the notes of who is named in them. @returns how many there were */
+/** Deletes the events of all batches up to one, and the records of users in them. @returns the number of events */
 export async function removeEvents(trx: Executor, first: number, last: number, names: readonly Named[]): Promise<number> {
   await trx.raw(
     'DELETE FROM audit_people p USING jsonb_to_recordset(?::jsonb) AS r ("userId" text, seq bigint) WHERE p.user_id = r."userId" AND p.seq = r.seq',

@@ -49,7 +49,7 @@ export interface ExternalSeal {
   readonly hash: string;
 }
 
-/** @param noted must be in the chain: an end of it that was cut off leaves no trace in the database itself */
+/** @param noted must be in the chain: otherwise a truncated end would leave no trace in the database */
 export async function verifyAuditLog(
   { database, keyring }: Pick<Services, 'database' | 'keyring'>,
   noted?: ExternalSeal,
@@ -193,7 +193,7 @@ class Walk {
 
 const describe = ({ seq, eventType, published }: Event): string => `Event ${seq} (${eventType}, ${published.toISOString()})`;
 
-/** @returns of each part that was taken out, whose it was. @throws {Mistake} when something is in its place */
+/** @returns for each erased part, whose data it was @throws {Mistake} something else is in its place */
 function takenOut(event: Event): (readonly string[])[] {
   return personalParts(event)
     .filter(({ name }) => 'digest' in (event.commitments[name] ?? {}))

@@ -164,7 +164,7 @@ export const EVENT_ATTRIBUTES: AttributeColumns = {
   'target.displayName': inTarget('displayName'),
 };
 
-/** Filterable attributes of an organization's events: those that all readers of its log see. The client is hidden from some. */
+/** Filterable attributes of an organization's events: those that every reader of its log can see. Some cannot see the client. */
 export const ORGANIZATION_EVENT_ATTRIBUTES: AttributeColumns = Object.fromEntries(
   Object.entries(EVENT_ATTRIBUTES).filter(([name]) => !name.startsWith('client.')),
 );

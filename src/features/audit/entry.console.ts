@@ -28,7 +28,7 @@ const isObject = (value: unknown): value is Fields => typeof value === 'object' 
 const written = (value: unknown): string | undefined =>
   value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** The fields that differ, in the order of the names in `before`, then those that came. Without one of the two, all fields of the other. */
+/** The changed fields, in the order of `before`, then the added ones. If one of the two is missing, all fields of the other. */
 export function changedFields(before: unknown, after: unknown, path = ''): ChangedField[] {
   if (isObject(before) || isObject(after)) {
     if ((before === undefined || isObject(before)) && (after === undefined || isObject(after))) {

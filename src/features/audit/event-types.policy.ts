@@ -221,13 +221,13 @@ export const HOOK_EVENT_TYPES = [
   ...ABOUT_THE_SERVICE,
 ] as const;
 
-/** Told to no hook: news of a delivery that failed would be delivered, fail, and be news again. */
+/** Not delivered to hooks: an event about a failed delivery would be delivered, fail, and cause another event. */
 const INTERNAL_EVENT_TYPES = ABOUT_EVENT_HOOKS;
 
 export type HookEventType = (typeof HOOK_EVENT_TYPES)[number];
 export type EventType = HookEventType | (typeof INTERNAL_EVENT_TYPES)[number];
 
-/** All types, by what they are about. */
+/** All types by subject. */
 export const EVENT_GROUPS = {
   users: ABOUT_USERS,
   'organizations and groups': ABOUT_ORGANIZATIONS_AND_GROUPS,

@@ -124,8 +124,8 @@ export const listObjectActivity = ({ database: { knex } }: Services, id: string,
 type OrganizationLogQuery = Pick<LogQuery, 'since' | 'until' | 'filter'>;
 
 /**
- * The newest first. Only administrators of the service see the IP address and browser of actors who are not members of the organization.
- * Nobody can filter by them here.
+ * Newest first. Only administrators of the service see the IP address and browser of actors who are not members of the organization. Nobody can
+ * filter by them here.
  * @throws {ApiError} not found, forbidden; validation of the filter; rate limited
  */
 export async function readOrganizationLog(

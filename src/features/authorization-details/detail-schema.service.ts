@@ -49,7 +49,7 @@ const validator = (isNew: boolean) =>
     code: { regExp: Object.assign(engine, { code: 'engine' }) },
   });
 
-/** @returns what is wrong with a schema, after the name of its field; undefined: nothing */
+/** @returns the problem of a schema, after the name of its field; undefined: none */
 export function detailSchemaProblem(schema: JsonSchema): string | undefined {
   if (JSON.stringify(schema).length > LONGEST_SCHEMA) return `must not be longer than ${LONGEST_SCHEMA} characters`;
   const problem = jsonProblem(schema, DEPTH) ?? referenceProblem(schema, false);

@@ -98,7 +98,7 @@ function schemaIn(typed: string): DetailTypeSettings['schema'] {
     const schema: unknown = JSON.parse(typed);
     if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as DetailTypeSettings['schema'];
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw validation([{ field: 'schema', message: 'must be a JSON object' }]);
 }

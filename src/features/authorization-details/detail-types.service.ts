@@ -126,12 +126,12 @@ const nameTaken = () =>
 /** Characters of the parameter. */
 const LONGEST_DETAILS = 8192;
 export const MOST_DETAILS = 20;
-/** Levels of objects and lists in one of them. */
+/** Maximum nesting of one detail. */
 const DEPTH = 10;
 
 type Read = { readonly details: readonly AuthorizationDetail[] } | { readonly problem: string };
 
-/** @param value of the parameter; undefined: absent @returns the details, or what is wrong with them */
+/** @param value of the parameter; undefined: absent @returns the details, or their problem */
 export function readDetails(value: unknown): Read {
   if (value === undefined || value === '') return { details: [] };
   if (typeof value !== 'string') return { problem: 'must not be repeated' };

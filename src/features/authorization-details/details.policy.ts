@@ -62,8 +62,8 @@ export type DetailDecision =
   | { readonly problem: string /** In the requested list. */; readonly index: number };
 
 /**
- * Decides what a code or token is granted. Without a wish it is what was granted before, as far as it can still be granted: of a type that was
- * deleted, or taken from the application, nothing is.
+ * Decides the details of a code or token. If none are requested, earlier ones are granted again, except those of types that were deleted or taken
+ * from the application.
  */
 export function decideDetails(facts: DetailFacts): DetailDecision {
   const { asked, granted } = facts;

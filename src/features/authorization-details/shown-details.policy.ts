@@ -39,7 +39,7 @@ export interface DetailWords {
 const PLACEHOLDER = /\{([\w-]+(?:\.[\w-]+)*)\}/;
 const MISSING = '–';
 
-/** @returns what is wrong with a template; undefined: nothing */
+/** @returns the problem of a template; undefined: none */
 export const templateProblem = (template: string): string | undefined =>
   /[{}]/.test(template.replaceAll(new RegExp(PLACEHOLDER, 'g'), ''))
     ? 'must have braces around names of fields only, e.g. {amount} or {amount.value}'

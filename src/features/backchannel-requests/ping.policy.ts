@@ -1,4 +1,4 @@
-/** The news for an application that its user has answered (CIBA section 10.2), as it lies in the outbox: by which name, and how what is sent is sealed. */
+/** Outbox entry of the notification that a user has answered (CIBA section 10.2): its kind, and how its payload is sealed. */
 
 /** `outbox.kind`, and `kind` of the note itself. */
 export const BACKCHANNEL_PING = 'backchannel-ping';

@@ -30,7 +30,7 @@ const LONGEST_PROOF = 4096;
 const secretsOf = ({ keyring }: Pick<Services, 'keyring'>): readonly string[] =>
   keyring.keysOf('gatehouse proof of work').map((key) => key.toString('base64url'));
 
-/** @returns what a browser has to solve, JSON */
+/** @returns the puzzle for a browser, JSON */
 async function newChallenge(services: Pick<Services, 'keyring'>, purpose: BotPurpose): Promise<string> {
   const [secret = ''] = secretsOf(services);
   const challenge = await createChallenge({

@@ -10,7 +10,7 @@ interface ActionText {
   /** Effect on each row. */
   readonly does: string;
   readonly danger?: boolean;
-  /** How many of what lose something with a row, by the word for one of them. */
+  /** Numbers of objects that lose something with a row, by their names. */
   affected?(services: Services, item: BulkItem): Promise<Readonly<Record<string, number>>>;
   /** Additional input of the action. */
   readonly needs?: 'group' | 'application' | 'mail';

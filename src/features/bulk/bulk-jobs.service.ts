@@ -63,8 +63,8 @@ async function setTotal(trx: Executor, id: string, total: number): Promise<void>
 }
 
 /**
- * Drafts an action on users: on those of the list that have one of the ids, or on the whole list. Nothing happens before `startJob`.
- * @param ids undefined: all that match
+ * Drafts an action on users: on those of the list with the IDs, or on the whole list. Nothing happens before `startJob`.
+ * @param ids undefined: all matches
  * @throws {ApiError} validation: none, or too many; forbidden
  */
 export const draftForUsers = (
@@ -198,7 +198,7 @@ export async function cancelJob({ database }: Services, id: string, request: Req
   });
 }
 
-/** Notes the end of a job, with what became of its rows. @param failure why it ended before its last row */
+/** Records the end of a job, and the outcome of its rows. @param failure why it ended before its last row */
 export async function endJob(trx: Executor, job: BulkJob, request: RequestContext, failure?: string): Promise<void> {
   await recordEvent(trx, {
     eventType: 'system.bulk_action.end',

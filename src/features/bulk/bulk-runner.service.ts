@@ -78,7 +78,7 @@ async function finish({ database }: Services, job: BulkJob, state: 'DONE' | 'CAN
   return 'delivered';
 }
 
-/** @throws when the database is away: the rest waits for the next attempt */
+/** @throws the database is down: the rest waits for the next attempt */
 async function carryOut(services: Services, job: BulkJob, rows: readonly WaitingRow[], request: RequestContext): Promise<void> {
   const waiting = rows.values();
   const work = async () => {

@@ -1,4 +1,4 @@
-/** A claim as fields of a form, only those of its kind, and back; and its value in words. */
+/** Converts a claim to form fields of its kind, and back; and its value to text. */
 
 import { z } from 'zod';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';

@@ -73,7 +73,7 @@ function valueProblem(claim: ServerClaim, attributes: readonly string[]): string
   }
 }
 
-/** OpenID Connect Core section 5.1: a standard claim has one type, no matter who sets it; libraries refuse a token with another one. */
+/** OpenID Connect Core section 5.1: a standard claim has one type, whatever its source; libraries refuse a token with another one. */
 function typeProblem(claim: ServerClaim): string | undefined {
   const type = standardClaimType(claim.name);
   return type === undefined || typeof staticValue(claim) === type
@@ -92,7 +92,7 @@ function sizeProblem(claim: ServerClaim, others: readonly ServerClaim[]): string
   return `is too large: it has ${jsonSize(staticValue(claim))} bytes, and all static values of a token can have at most ${LARGEST_FIXED_CLAIMS} bytes`;
 }
 
-/** @returns what is wrong with a scope's name (RFC 6749 section 3.3), undefined for a good one */
+/** @returns the problem of a scope's name (RFC 6749 section 3.3); undefined: none */
 export function scopeNameProblem(name: string): string | undefined {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(name)) {
     return 'must be 1 to 100 printable ASCII characters without spaces, quotation marks and backslashes';

@@ -1,4 +1,4 @@
-/** Claims that an authorization server adds to its tokens, and what is read of a user for them. The only SQL that writes the table of claims. */
+/** Custom claims of authorization servers, and the user data that they need. The only SQL that writes the table of claims. */
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';

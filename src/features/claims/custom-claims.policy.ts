@@ -34,7 +34,7 @@ export interface ServerClaim {
   readonly status: 'ACTIVE' | 'INACTIVE';
 }
 
-/** A claim as it is decided: a configured one, or one that comes with a scope on every server. */
+/** A claim to evaluate: a configured one, or one that belongs to a scope on every server. */
 type DecidedClaim = Omit<ServerClaim, 'valueType'> & { readonly valueType: ValueType };
 
 export interface ClaimMembership {

@@ -28,7 +28,7 @@ const REFUSED_FOR = 60;
 /** Maximum fetches per network in ten minutes: enough for an office whose users start to use a new client. */
 const MOST_FETCHES = 60;
 const FETCHES_WITHIN_MS = 600_000;
-/** Fetches at once, and requests that wait for one. */
+/** Maximum concurrent fetches, and maximum requests that wait for one. */
 const [AT_ONCE, WAITING] = [16, 200];
 
 interface Kept {

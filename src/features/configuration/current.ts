@@ -5,7 +5,7 @@ import { addressFields, bodyPart, bodySchema, distinctKeys, hasStatusField, type
 import { type NameDirectory, replaceReferences } from './names.ts';
 import type { ApiResponse, Service } from './service.ts';
 
-/** A thing that exists. */
+/** An existing object. */
 export interface Present {
   readonly kind: Kind;
   readonly key: string;
@@ -26,7 +26,7 @@ export interface Present {
 /** A field in the file, even if the API uses separate calls for it. */
 const STATUS = 'status';
 
-/** All things of a kind. @param within the path of what they are in */
+/** All objects of a kind. @param within path of their parent */
 export async function readAll(service: Service, directory: NameDirectory, kind: Kind, within = ''): Promise<readonly Present[]> {
   const answers = await answersOf(service, kind, within);
   const read: Present[] = [];

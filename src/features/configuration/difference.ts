@@ -1,6 +1,6 @@
 /**
- * Compares and merges configuration documents; pure functions. Fields that the file omits stay unchanged, `null` clears a field, and a list is one
- * value; the order of names in a list does not matter.
+ * Compares and merges configuration documents; pure functions. Fields that the file omits are unchanged, `null` clears a field, and a list is one
+ * value; the order of names in a list is ignored.
  */
 import { isDeepStrictEqual } from 'node:util';
 

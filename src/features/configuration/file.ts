@@ -8,7 +8,7 @@ import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 import { distinctKeys, type Kind, keyOf, valueAt } from './kinds.ts';
 
-/** One thing as the file has it. */
+/** An object in the file. */
 export interface Wanted {
   readonly kind: Kind;
   readonly key: string;
@@ -81,7 +81,7 @@ const HEAD = `# Gatehouse configuration. What a thing does not mention stays as 
 # alone unless they are deleted on purpose. Secrets stand in environment variables: client_secret: { env: NAME }
 `;
 
-/** @param sections as documents, each thing with its inner sections in it */
+/** @param sections as documents, with the inner sections of each object */
 export const writeConfiguration = (sections: Document, format: 'yaml' | 'json'): string =>
   format === 'json'
     ? `${JSON.stringify(sections, undefined, 2)}\n`

@@ -15,7 +15,7 @@ export interface Kind {
   readonly noun: string;
   /** The section of the file. */
   readonly section: string;
-  /** In the API, after the path of what it is in. */
+  /** Path in the API, after that of its parent. */
   readonly path: string;
   /** The field by which the file and the service mean the same one. */
   readonly key: readonly string[];
@@ -25,7 +25,7 @@ export interface Kind {
   readonly open?: (key: string) => readonly string[] | undefined;
   /** Fields of its path, for an object that is set by PUT and never created by POST. A file may name a referenced object there instead of its ID. */
   readonly address?: readonly string[];
-  /** Below its address, what of it is the thing. */
+  /** Path of the object below its address. */
   readonly suffix?: string;
   /** Path of the list, if it differs. */
   readonly list?: string;
@@ -95,7 +95,7 @@ const openOfBuiltIn = [
   'registration',
 ] as const;
 
-/** In an order in which each names only what was before it. */
+/** In an order in which each kind only refers to earlier ones. */
 export const RESOURCE_KINDS: readonly Kind[] = [
   {
     noun: 'group',

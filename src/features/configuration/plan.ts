@@ -18,7 +18,7 @@ import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
 export interface PlanStep {
   readonly verb: 'create' | 'change' | 'delete' | 'leave';
   readonly noun: string;
-  /** In the words of the file: `default / policy Everything / rule Everyone`. */
+  /** As in the file: `default / policy Everything / rule Everyone`. */
   readonly name: string;
   readonly fields: readonly Difference[];
   /** @returns lines to print */
@@ -133,7 +133,7 @@ function check(method: 'POST' | 'PUT', path: string, body: Document, name: strin
   throw new StartFailure(`${name}: ${problems.join('; ')}.`);
 }
 
-/** The API has the status of some things as a field of the body, of others as calls. */
+/** The API has the status of some objects in the body, and separate calls for others. */
 function split(method: 'POST' | 'PUT', path: string, document: Document): { readonly body: Document; readonly status: unknown } {
   if (hasStatusField(bodySchema(method, path))) return { body: document, status: undefined };
   const { status, ...body } = document;
@@ -156,7 +156,7 @@ async function setStatus({ service }: PlanContext, kind: Kind, path: string, sta
 const withIds = ({ directory }: PlanContext, { references = [] }: Kind, body: Document): Promise<Document> =>
   replaceReferences(body, references, directory.ids);
 
-/** @throws {StartFailure} naming the thing and the field, when it refers to what will not be there */
+/** @throws {StartFailure} with the object and the field that refers to a missing object */
 const checkReferences = (what: Promise<Document>, name: string): Promise<Document> =>
   what.catch((error: unknown) => {
     throw error instanceof StartFailure && !(error instanceof ApiRefusal) ? new StartFailure(`${name}: ${error.message}`) : error;

@@ -1,4 +1,4 @@
-/** The management API as the configuration command calls it: one service, one token, answers in JSON, refusals in the service's own words. */
+/** The management API for the configuration command: one service, one token, JSON responses, and the service's own refusals. */
 import { StartFailure } from '../../cli/lifecycle.ts';
 
 export interface Service {

@@ -1,4 +1,7 @@
-/** Consents: what a user allowed an application at one authorization server, a row per scope and per authorization detail. They outlive sessions and tokens. */
+/**
+ * Consents of a user to an application at one authorization server, with one row per scope and per authorization detail. They outlive sessions and
+ * tokens.
+ */
 
 import { type Columns, columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';

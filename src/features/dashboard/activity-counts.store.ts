@@ -65,7 +65,7 @@ const ADD_UP = `INSERT INTO activity_counts (span, start, metric, key, count)
     WHERE span = 'HOUR' AND start >= :day AND start < :day::timestamptz + interval '1 day' GROUP BY metric, key
   ON CONFLICT (span, start, metric, key) DO UPDATE SET count = excluded.count`;
 
-/** Counts the events of whole hours, or of one that has begun, again from the start: however often it is done, the numbers are the same. */
+/** Counts the events of whole hours, or of the current one, from the start: repeating it gives the same numbers. */
 export async function countEvents(trx: Executor, from: Date, until: Date): Promise<void> {
   await trx.raw(COUNT, { from, until });
 }

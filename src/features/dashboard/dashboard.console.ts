@@ -34,7 +34,7 @@ const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')));
 
-/** One's roles in words; those of organizations with the organization. */
+/** The user's own roles in words; those of organizations with the organization. */
 function rolesOf({ services, request }: ConsoleRequest) {
   return Promise.all(
     request.roles.map(async ({ type, orgId }) => {

@@ -31,7 +31,7 @@ const MOST_APPLICATIONS = 10;
 /** Cache time in milliseconds: the numbers are counted once a minute. */
 const FRESH_MS = 30_000;
 
-/** A number, and what it was in the same time before. */
+/** A number, and its value in the previous period. */
 export interface Compared {
   readonly now: number;
   readonly before: number;

@@ -34,7 +34,7 @@ export async function waitForCode(deps: SignInDeps, ctx: Koa.Context, place: Sig
   seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));
 }
 
-/** The link was used or replaced, has expired, or there never was one; the page does not say which. */
+/** The link was used or replaced, has expired, or never existed; the page does not reveal which. */
 export class InvalidCode extends Error {
   override readonly name = 'InvalidCode';
 }

@@ -126,7 +126,7 @@ export async function beginCode(services: Services, wish: CodeOrder, request: Re
 
 export const newDigits = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
 
-/** A code with what it is for. */
+/** A code and its purpose. */
 export interface OpenCode {
   readonly row: EmailCode;
   readonly content: CodeContent;

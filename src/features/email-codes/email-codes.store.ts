@@ -10,7 +10,7 @@ export interface EmailCode {
   readonly id: string;
   /** SHA-256 of the token in the link. */
   readonly linkId: string;
-  /** `FACTOR`: the second factor of a sign-in that waits for it, or one that is being set up. */
+  /** `FACTOR`: the second factor of a pending sign-in, or one that is being set up. */
   readonly purpose: CodePurpose | 'FACTOR';
   /** SHA-256 of the place to continue at; the browser's token is invalid elsewhere. */
   readonly place: string;
@@ -64,7 +64,7 @@ export async function findCodeOfLink(executor: Executor, linkId: string, now: Da
   return executor('email_codes').where({ link_id: linkId }).where('expires_at', '>', now).first<EmailCode | undefined>(CODE);
 }
 
-/** Counts a code that is typed, before it is compared: of many at once each counts. @returns undefined when there were `most` before */
+/** Counts a submitted code before it is compared; concurrent ones are all counted. @returns undefined if there were already `most` */
 export async function countAttempt(executor: Executor, key: CodeKey, most: number, now: Date): Promise<EmailCode | undefined> {
   const { id, place, deviceHash } = key;
   const counted = executor('email_codes')
@@ -79,7 +79,7 @@ export async function noteMailed(trx: Executor, id: string, changes: Pick<EmailC
   return (await trx('email_codes').where({ id }).update(toRow<EmailCode>(CODE, changes))) === 1;
 }
 
-/** Uses the code up: of many at once one succeeds. @returns false when it was used before, or there is none */
+/** Uses the code: of concurrent uses one succeeds. @returns false if it was used before, or does not exist */
 export async function deleteCode(executor: Executor, id: string): Promise<boolean> {
   return (await executor('email_codes').where({ id }).delete()) === 1;
 }

@@ -1,4 +1,4 @@
-/** The deliveries of event hooks: the last fifty, each with what was sent and answered, sending one again, and test events. */
+/** The deliveries of event hooks: the last fifty with their requests and responses, repeated deliveries, and test events. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';

@@ -1,4 +1,4 @@
-/** The deliveries of an event hook: the last fifty, each with what was sent and answered. */
+/** The deliveries of an event hook: the last fifty, with their requests and responses. */
 
 import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';

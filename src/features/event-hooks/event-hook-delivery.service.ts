@@ -114,7 +114,7 @@ async function firstBytes(body: ReadableStream<Uint8Array> | null): Promise<stri
       size += value.length;
     }
   } catch {
-    // Report what was received before the error.
+    // Report the part that was received before the error.
   } finally {
     clearTimeout(late);
     await reader.cancel().catch(() => undefined);

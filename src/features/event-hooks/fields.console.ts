@@ -9,9 +9,9 @@ import { EVENT_WORDS } from '../audit/event-words.console.ts';
 import type { EventHook, HookChannel } from './event-hooks.resource.ts';
 import { type EventHookInput, eventHookFields, eventHookInput } from './event-hooks.service.ts';
 
-// The fields of a hook's channel on the forms of event hooks and inline hooks, and what was typed into them.
+// Form fields of a hook's channel, for event hooks and inline hooks, and their submitted values.
 
-/** @param channel absent: of a new hook @param uriHint what is sent to the address */
+/** @param channel absent: a new hook @param uriHint describes the requests to the URL */
 export const channelFields = (channel: HookChannel | undefined, uriHint: Text): readonly Field[] => [
   {
     name: 'uri',

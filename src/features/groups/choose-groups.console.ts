@@ -1,4 +1,4 @@
-/** Choosing groups: by words of their names. */
+/** Selection of groups by words of their names. */
 import { type ChoosePage, choosePage } from '../../pages/console/choose-page.ts';
 import type { ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { isPrintable } from '../../platform/validation/text.ts';

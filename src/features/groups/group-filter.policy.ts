@@ -19,7 +19,7 @@ const MOST_STEPS = 15_000_000;
 /** An escape, a class in brackets, or one character. */
 const PIECES = /\\u\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|./gsu;
 
-/** @returns what is wrong with a pattern, undefined for a good one */
+/** @returns the problem of a pattern; undefined: none */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > LONGEST_PATTERN) return `must have at most ${LONGEST_PATTERN} characters`;
   const pieces = pattern.match(PIECES) ?? [];

@@ -76,7 +76,7 @@ export async function listGroups(services: Services, { q, search, filter }: Grou
   return listRows(services.database.knex, { words: q, filters }, window);
 }
 
-/** One numbered page in any order, with how many there are in all. @param q words of the name */
+/** One page by number in any order, with the total. @param q words of the name */
 export const searchGroups = (services: Services, q: string | undefined, window: NumberedWindow): Promise<NumberedPage<CountedGroup>> =>
   selectGroupsInOrder(services.database.knex, { words: q, filters: [] }, window);
 
@@ -132,7 +132,7 @@ export async function listGroupMembers(services: Services, id: string, window: W
   return listMemberRows(services.database.knex, id, window);
 }
 
-/** One numbered page of the members in any order, with how many there are in all. @param q words of their names */
+/** One page of members by number in any order, with the total. @param q words of their names */
 export const searchGroupMembers = (
   { database }: Services,
   id: string,
@@ -156,7 +156,7 @@ export async function joinGroups(trx: Executor, user: User, groupIds: readonly s
   }
 }
 
-/** A user who is a member already stays one. @returns the IDs of the new members @throws {ApiError} not found: the group or the user */
+/** Adding a member again is not an error. @returns the IDs of the new members @throws {ApiError} not found: the group or the user */
 export async function addGroupMembers(
   services: Services,
   groupId: string,
@@ -181,7 +181,7 @@ export async function addGroupMembers(
 export const findGroupMembers = async (services: Services, groupId: string, userIds: readonly string[]): Promise<ReadonlySet<string>> =>
   new Set(await listGroupMemberIdsAmong(services.database.knex, groupId, userIds));
 
-/** A user who is no member stays none. @returns was the user a member? @throws {ApiError} not found: the group or the user */
+/** Removing a user who is not a member is not an error. @returns was the user a member? @throws {ApiError} not found: the group or the user */
 export async function removeGroupMember(services: Services, groupId: string, userId: string, request: RequestContext): Promise<boolean> {
   return services.database.transaction(async (trx) => {
     const [group, user] = await findBoth(trx, groupId, userId);

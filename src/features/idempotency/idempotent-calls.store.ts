@@ -4,7 +4,7 @@ import type { Executor } from '../../platform/database/database.ts';
 export interface IdempotentCall {
   /** SHA-256 of who calls and their key. */
   readonly id: string;
-  /** SHA-256 of what is called. */
+  /** SHA-256 of the call. */
   readonly requestHash: string;
   readonly expiresAt: Date;
 }

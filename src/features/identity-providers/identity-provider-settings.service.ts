@@ -144,7 +144,7 @@ export const identityProviderBody = z.strictObject({
   issuerMode: oktaDefault('ORG_URL'),
 });
 
-/** Chosen by anyone who creates one and has to register the redirect URI, which has it in it, before. */
+/** Given at creation if the redirect URI, which contains it, must be registered first. */
 export const identityProviderId = z
   .string()
   .regex(/^idp_[0-9A-Za-z]{20}$/, 'must be idp_ and 20 letters and digits')

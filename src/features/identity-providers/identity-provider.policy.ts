@@ -80,7 +80,7 @@ export interface IdentityProviderPolicy {
   /** Is a user with the e-mail address that the provider has verified linked automatically? */
   readonly accountLink: {
     readonly action: Action;
-    /** Only members of one of these groups are. */
+    /** Limits linking to members of one of these groups. */
     readonly filter?: { readonly groups: { readonly include: readonly string[] } } | undefined;
   };
   readonly subject: {

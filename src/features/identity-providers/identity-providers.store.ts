@@ -148,7 +148,7 @@ export async function hasLinks(executor: Executor, userId: string): Promise<bool
   return (await executor('identity_provider_links').where({ user_id: userId }).first('user_id')) !== undefined;
 }
 
-/** Notes that its user has come by it. */
+/** Records a sign-in by the link. */
 export async function touchLink(
   trx: Executor,
   { idpId, userId, ...changes }: Pick<IdentityProviderLink, 'idpId' | 'userId' | 'knownAs' | 'lastUsed'>,

@@ -94,7 +94,7 @@ export async function disconnectOwn(services: Services, idpId: string, userId: s
   });
 }
 
-/** Notes that a user could not connect an account. */
+/** Records that a user could not connect an account. */
 export async function recordConnectionFailure(
   { database }: Services,
   provider: Pick<IdentityProvider, 'id' | 'name'>,

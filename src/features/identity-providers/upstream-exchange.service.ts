@@ -261,7 +261,7 @@ function failureOf(error: unknown): UpstreamFailure {
 /** Longer than any browser keeps its transaction. */
 const KEPT_SECONDS = 3600;
 
-/** @param state of the authorization request, unguessable @returns false when it was answered before; of many at once one gets true */
+/** @param state of the authorization request, unguessable @returns false if it was used before; of concurrent calls one gets true */
 export function claimAnswer({ database }: Services, state: string): Promise<boolean> {
   const now = epochSeconds();
   const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };

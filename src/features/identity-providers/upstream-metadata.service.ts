@@ -33,7 +33,10 @@ const SIGNING_ALGS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES2
 /** In the place of a tenant's id: of Microsoft's issuer for several tenants. */
 export const TENANT = '{tenantid}';
 
-/** "OpenID Connect on the Microsoft identity platform": one tenant's issuer, or a template of all, in the place of `common` and its like. */
+/**
+ * "OpenID Connect on the Microsoft identity platform": the issuer of a tenant, or the template for all tenants, in place of `common` and similar
+ * ones.
+ */
 function isIssuerOf({ type, protocol }: IdentityProvider, told: string): boolean {
   const configured = protocol.issuer?.url ?? '';
   if (told === configured) return true;

@@ -18,7 +18,7 @@ import { canReauthenticate } from './upstream-request.policy.ts';
 export interface ProviderPreferences {
   /** The ids of those that it offers; absent: all that are active. */
   readonly identityProviders?: readonly string[] | undefined;
-  /** The id of the one that the authorization request names. */
+  /** ID of the provider that the authorization request names. */
   readonly idp?: string | undefined;
   /** Maximum age of the authentication in seconds. */
   readonly maxAge?: number | undefined;

@@ -10,7 +10,7 @@ export interface UpstreamRequestOptions {
   readonly loginHint?: string | undefined;
   readonly display?: string | undefined;
   readonly uiLocales?: string | undefined;
-  /** `idp_scope`: scopes beside the provider's own, words with spaces between them. */
+  /** `idp_scope`: space-separated scopes in addition to the provider's own. */
   readonly idpScope?: string | undefined;
   /** Maximum age of an authentication in seconds; 0: require a new one. Absent: any. */
   readonly maxAge?: number | undefined;

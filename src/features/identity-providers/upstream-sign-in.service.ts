@@ -66,7 +66,7 @@ export async function signInUpstream(
   });
 }
 
-/** Notes that a sign-in by the provider failed, no matter who it was. */
+/** Records a failed sign-in by the provider, for whichever user. */
 export async function recordUpstreamFailure(
   { database }: Services,
   provider: Pick<IdentityProvider, 'id' | 'name'>,
@@ -188,7 +188,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   });
   if (refusal !== undefined) throw new UpstreamFailure('not-admitted', refusal);
   await linkUser(services, provider.id, id, identity.subject, request);
-  // A link to choose a password, in anyone's hands, would be a second key to what is now theirs.
+  // A link to choose a password would give anyone who has it access to the user's account.
   await deleteLinksOf(trx, id);
   // Someone else may have signed in with the address before its owner.
   if (!emailProved && !untouched) await endSessionsLinksAndTokens(trx, id);

@@ -36,7 +36,7 @@ export type ObjectOutcome =
   | { readonly state: 'created' | 'there already'; readonly name: string }
   | { readonly state: 'refused'; readonly reasons: readonly string[] };
 
-/** One thing in one transaction with its events. */
+/** Imports one object in one transaction with its events. */
 export async function importObject(run: ImportRun, item: ObjectItem): Promise<ObjectOutcome> {
   try {
     return await KINDS[item.kind](run, item.value);

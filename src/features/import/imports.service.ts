@@ -1,4 +1,4 @@
-/** An import from its first record to its last: things one by one, users in batches, in the order of the file. */
+/** An import of a whole file: objects one by one, users in batches, in the order of the file. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { importObject, type ObjectItem, type ObjectKind } from './directory-import.service.ts';
@@ -11,7 +11,7 @@ const BATCH = 500;
 export interface ImportCounts {
   /** Users; in a dry run, those who would be imported. */
   readonly imported: number;
-  /** Users and things that are not imported. */
+  /** Users and objects that are not imported. */
   readonly refused: number;
   /** Users who were there before, and were left as they are. */
   readonly existing: number;
@@ -29,11 +29,11 @@ export interface ImportOptions {
   /** Stops reading; the current batch is completed, and further records that were read are dropped. */
   readonly signal: AbortSignal;
   onRefused(refusal: ImportRefusal): void;
-  /** Told what a thing becomes. */
+  /** Called with the outcome of each object. */
   onObject?(kind: ObjectKind, state: 'created' | 'there already', name: string): void;
-  /** Told of something that is not imported. */
+  /** Called for data that is not imported. */
   onNote?(message: string): void;
-  /** Called after each batch and each thing. */
+  /** Called after each batch and each object. */
   onProgress?(counts: ImportCounts): void;
 }
 

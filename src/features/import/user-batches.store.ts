@@ -1,6 +1,6 @@
 /**
- * Many users at once, with all that is theirs, each kind in one statement. Beside the stores of users, groups, memberships, factors, links and assignments,
- * the only SQL that writes those tables.
+ * Many users at once with all their data, each kind in one statement. In addition to the stores of users, groups, memberships, factors, links and
+ * assignments, the only SQL that writes those tables.
  */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -227,7 +227,7 @@ export interface ExistingProvider {
   /** null: that of its type. */
   readonly issuer: string | null;
   readonly clientId: string;
-  /** Organizations that it is connected with; null: it is one of the whole service. */
+  /** Connected organizations; null: the provider belongs to the whole service. */
   readonly orgIds: readonly string[] | null;
 }
 

@@ -10,7 +10,7 @@ const MEMBERSHIP: readonly string[] = ['orgId', 'depId'];
 const PASSED_OVER: readonly string[] = EXPORT_ONLY;
 const LONGEST_ROW = 64 * 1024;
 
-/** An apostrophe before what a spreadsheet would run as a formula, as the export writes it. */
+/** A leading apostrophe, which the export adds to cells that a spreadsheet would run as a formula. */
 export const ESCAPED = /^'(?=[=+\-@\t\r])/;
 
 /** @throws {ApiError} validation of the field `file`, with the line */

@@ -107,7 +107,7 @@ function dataIn(text: string): Readonly<Record<string, unknown>> {
     const data: unknown = JSON.parse(text);
     if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw validation([{ field: 'data', message: 'must be a JSON object' }]);
 }

@@ -1,4 +1,4 @@
-/** An administrator tries a hook: it is sent a request like those of its type, and what it answers is shown and changes nothing. */
+/** A test of a hook by an administrator: it gets a sample request of its type, and its response is shown without any effect. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
@@ -52,7 +52,7 @@ const SAMPLE_TOKENS = {
   identity: { claims: { sub: 'usr_sample', name: 'Jane Doe' }, lifetime: 3600 },
 };
 
-/** The `data` of a request as one of the type could be. */
+/** Sample `data` of a request of the type. */
 export function sampleData({ type }: Pick<InlineHook, 'type'>, baseUrl: string): object {
   const request = { id: 'sample', method: 'POST', url: { value: `${baseUrl}/` }, ipAddress: '192.0.2.1' };
   if (type === PASSWORD_IMPORT)

@@ -86,9 +86,9 @@ interface InlineHookChange extends GivenChannel {
 }
 
 /**
- * Creates a hook, active at once.
+ * Creates an active hook.
  * @returns its row and its signing secret, which is returned only once and stored sealed
- * @throws {ApiError} validation: a header has no value, or a name that another one has; conflict of the name
+ * @throws {ApiError} validation: a header without a value, or a duplicate name; conflict of the name
  */
 export async function createInlineHook(
   { database, keyring }: Services,

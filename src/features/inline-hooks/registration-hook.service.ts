@@ -19,10 +19,10 @@ type Profile = Readonly<Record<string, AttributeValue>>;
 
 export type SignUpDecision =
   | { readonly kind: 'allowed'; readonly profile: Profile }
-  /** In the hook's own words, if it has any. */
+  /** With the hook's own message, if any. */
   | { readonly kind: 'refused'; readonly message: string | undefined };
 
-/** Characters of the hook's words that are shown. */
+/** Maximum characters of the hook's message. */
 const LONGEST_MESSAGE = 200;
 
 /**
@@ -98,7 +98,7 @@ async function allowedChanges(services: Services, given: Readonly<Record<string,
   return profileChanges.safeParse(base).success ? (given as ReadAnswer['changes']) : undefined;
 }
 
-/** @returns undefined when nothing of it can be shown */
+/** @returns undefined if nothing of it can be shown */
 const shown = (words: string): string | undefined =>
   [...words]
     .map((character) => (INVISIBLE.test(character) || /\p{Cc}/u.test(character) ? ' ' : character))

@@ -48,8 +48,8 @@ export type TokenDecision =
 
 /**
  * @param wanted by the hook
- * @param proposed the tokens that would be issued; operations on one that is not are left alone, as Okta does
- * @returns what changes, or what is wrong with the operations
+ * @param proposed the tokens that would be issued; operations on other tokens are ignored, as in Okta
+ * @returns the changes, or the problem of the operations
  */
 export function decideTokenChanges(
   wanted: { readonly [K in Kind]: readonly Operation[] },

@@ -19,7 +19,7 @@ const command = z.discriminatedUnion('type', [
 
 const problem = 'a command is neither com.okta.access.patch nor com.okta.identity.patch with a list of operations';
 
-/** @param commands of the response @param proposed the tokens that would be issued @returns what changes, or what is wrong with the commands */
+/** @param commands of the response @param proposed the tokens that would be issued @returns the changes, or the problem of the commands */
 export function readTokenCommands(
   commands: readonly { readonly type: string; readonly value?: unknown }[],
   proposed: Parameters<typeof decideTokenChanges>[1],
@@ -52,7 +52,7 @@ export type TokenHookOutcome =
   | { readonly kind: 'changed'; readonly access?: TokenChanges; readonly identity?: TokenChanges }
   /** Nothing changes: the hook wants it so, is inactive, or failed and is OPEN. */
   | { readonly kind: 'unchanged'; readonly hook: Pick<InlineHook, 'id' | 'name'> | undefined; readonly problem?: string }
-  /** @param summary the hook's own words, for the application */
+  /** @param summary the hook's message for the application */
   | { readonly kind: 'denied'; readonly summary: string }
   /** It failed, and is CLOSED. */
   | { readonly kind: 'failed'; readonly problem: string };

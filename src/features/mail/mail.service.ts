@@ -22,7 +22,7 @@ export const letter = z.object({
   to: z.string(),
   /** Space-separated BCP 47 tags, best first. */
   language: z.string().optional(),
-  /** Placeholders of its words. */
+  /** Values of its placeholders. */
   values: z.record(z.string(), z.string()).default({}),
   link: z.string().optional(),
   /** The ID of the organization whose brand it shows. */

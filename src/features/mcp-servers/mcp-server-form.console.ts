@@ -115,7 +115,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
   ];
 }
 
-/** A scope, and what it allows. */
+/** A scope and its meaning. */
 const toolScope = z.string().transform((line, context) => {
   const [, name = '', words = ''] = /^(\S+)(?:\s+(.*))?$/.exec(line) ?? [];
   const shown = SCOPE_SETTINGS.displayName.schema.safeParse(words || name);

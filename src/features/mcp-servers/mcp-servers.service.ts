@@ -24,7 +24,7 @@ import { admitsUnknownClients, CODE_GRANT } from './protected-resource.policy.ts
 
 interface ToolScope {
   readonly name: string;
-  /** Meaning of the scope, in the words of the consent page. */
+  /** Description of the scope on the consent page. */
   readonly words: string;
 }
 

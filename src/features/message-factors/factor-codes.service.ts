@@ -64,7 +64,7 @@ export async function findFactorCode(services: Pick<Services, 'database' | 'keyr
 const sentCode = (sentTo: string | null, factor: CodedFactor | undefined): SentCode | undefined =>
   sentTo === null || factor === undefined ? undefined : { ...factor, sentTo };
 
-/** Counts what was typed, and uses the right code up. @returns what it was for; undefined: it is wrong, or has ended */
+/** Counts the submitted code, and uses a correct one. @returns its data; undefined: it is wrong, or has expired */
 export async function useFactorCode(
   trx: Executor,
   services: Pick<Services, 'keyring'>,

@@ -41,7 +41,7 @@ export interface NewMessageFactor extends Pick<MessageFactor, 'id' | 'userId' | 
   readonly activated: Date | null;
 }
 
-/** In place of one of the type that waits for its first code. @returns false when the user has one already that is confirmed */
+/** Replaces an unconfirmed factor of the type. @returns false if the user already has a confirmed one */
 export async function insertMessageFactor(trx: Executor, factor: NewMessageFactor): Promise<boolean> {
   const { id, userId, type, name, numberSealed, created, activated } = factor;
   await trx('message_factors').where({ user_id: userId, type }).whereNull('activated').delete();

@@ -21,7 +21,7 @@ export async function readOrganizationBranding(
   return found ?? NO_BRANDING;
 }
 
-/** @param set replaces all that was set; what is absent is as the service has it @throws {ApiError} not found, forbidden */
+/** @param set replaces all settings; absent ones have the service's values @throws {ApiError} not found, forbidden */
 export async function replaceOrganizationBranding(
   { database }: Services,
   orgId: string,

@@ -1,4 +1,4 @@
-/** The tab Invitations of an organization: who is invited, inviting, sending again, revoking. */
+/** The tab Invitations of an organization: pending invitations; inviting, sending again, revoking. */
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';

@@ -1,4 +1,4 @@
-/** `account/org/{orgId}/invitation`: who is invited to an organization by e-mail. */
+/** `account/org/{orgId}/invitation`: pending e-mail invitations to an organization. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';

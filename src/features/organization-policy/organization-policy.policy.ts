@@ -53,7 +53,7 @@ interface SessionSettings {
   readonly sessionLifetimeDays: number;
 }
 
-/** @returns the field that would be longer than the service allows, and what it allows */
+/** @returns the field that exceeds the service's value, and that value */
 export function longerThanService(
   policy: OrganizationPolicy,
   service: SessionSettings,

@@ -20,7 +20,7 @@ export async function readOrganizationPolicy(
   return found ?? NO_POLICY;
 }
 
-/** @param set replaces all that was set; what is absent is as the service has it @throws {ApiError} not found, forbidden, validation */
+/** @param set replaces all settings; absent ones have the service's values @throws {ApiError} not found, forbidden, validation */
 export async function replaceOrganizationPolicy(
   services: Services,
   orgId: string,

@@ -1,4 +1,4 @@
-/** The policies of organizations. The only SQL that writes that column; sign-ins and tokens read it along with what they look up. */
+/** The policies of organizations. The only SQL that writes that column; sign-ins and tokens read it with other data. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { OrganizationPolicy } from './organization-policy.policy.ts';
 

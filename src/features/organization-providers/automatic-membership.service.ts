@@ -20,7 +20,10 @@ export async function connectionOf(executor: Executor, idpId: string, email: str
   return domain === undefined ? undefined : findDomainConnection(executor, idpId, domain);
 }
 
-/** Is the provider one of organizations, and the address in none of their domains? Then the provider cannot vouch for it: its owner writes any address. */
+/**
+ * Does the provider belong to organizations, and the address to none of their domains? Then the provider is not trusted for it, because its owner can
+ * send any address.
+ */
 export const isOutside = async (executor: Executor, idpId: string, email: string | undefined): Promise<boolean> =>
   (await connectionOf(executor, idpId, email)) === undefined && (await isOrganizationProvider(executor, idpId));
 

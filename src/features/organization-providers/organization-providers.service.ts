@@ -1,6 +1,6 @@
 /**
- * Identity providers of organizations: for which of its verified domains each is, whether it must be used, and whether its users become members. Which providers there
- * are is a matter of the service: an administrator of one organization changes and removes what is connected, and connects nothing new.
+ * Identity providers of organizations: their verified domains, whether a provider is required, and whether its users become members. The service's
+ * administrators connect providers; an organization's administrators can only change and remove connected ones.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -83,7 +83,7 @@ export function putProviderOf(
   });
 }
 
-/** The provider itself stays one of organizations, and its users stay members. @throws {ApiError} not found, forbidden */
+/** The provider still belongs to organizations, and its users remain members. @throws {ApiError} not found, forbidden */
 export async function removeProviderOf(services: Services, orgId: string, idpId: string, request: RequestContext): Promise<void> {
   await changing(services, idpId, async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');

@@ -32,7 +32,7 @@ const providersOf = (executor: Executor, orgId: string) =>
 
 const complete = (row: Row): OrganizationProvider => ({ ...row, domains: row.domains ?? [] });
 
-/** By words of the name and of the domains, as they are stored or shown. An organization has few domains. */
+/** By words of the name and of the domains, in stored or displayed form. An organization has few domains. */
 const applyProviderSearch = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, ['i.name', SPELLINGS], typed);
 
 /** Oldest first. */
@@ -103,7 +103,7 @@ export async function deleteOrganizationProvider(trx: Executor, orgId: string, i
   await trx('organization_providers').where({ org_id: orgId, idp_id: idpId }).delete();
 }
 
-/** Is the provider one of organizations, or was it? Then only users of their domains are shown it, and it vouches for no other address. */
+/** Does or did the provider belong to an organization? Then only users of its domains see it, and it is not trusted for other addresses. */
 export async function isOrganizationProvider(executor: Executor, idpId: string): Promise<boolean> {
   return (await executor('identity_providers').where({ id: idpId, of_organization: true }).first('id')) !== undefined;
 }

@@ -55,7 +55,7 @@ export async function pageOfOrganizationRoles(
   return readOrganizationRoles(knex, orgId, window);
 }
 
-/** All of its own. @throws {ApiError} not found, forbidden */
+/** All custom roles. @throws {ApiError} not found, forbidden */
 export const allOrganizationRoles = async (
   services: Services,
   orgId: string,

@@ -24,8 +24,8 @@ const shown = ({ mode, domain, created, expiresAt, browserHash }: SetupRow): Set
 });
 
 /**
- * Makes a link in the place of the one before.
- * @returns it, with its address, which is returned only once
+ * Creates a link that replaces the previous one.
+ * @returns it with its URL, which is returned only once
  * @throws {ApiError} not found
  */
 export async function createSetup(

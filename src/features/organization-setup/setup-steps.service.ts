@@ -109,9 +109,9 @@ export interface ProviderTyped {
 }
 
 /**
- * Creates the provider, or changes it as long as it is used for nothing else. The same transaction connects it with the organization, for no domain yet, so that no
- * other sign-in page offers it.
- * @throws {ApiError} what was typed is refused
+ * Creates the provider, or changes it while it is not used for anything else. The same transaction connects it with the organization, for no domain
+ * yet, so that no other sign-in page offers it.
+ * @throws {ApiError} the input is refused
  */
 export async function writeProvider(
   services: Services,

@@ -85,7 +85,7 @@ export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<
   await show(deps, ctx, again, { problem, typed: Object.fromEntries(form) });
 }
 
-/** @returns what is wrong */
+/** @returns the problem */
 async function carryOut(
   { services, config }: SignInDeps,
   ctx: Koa.Context,

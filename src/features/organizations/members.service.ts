@@ -167,7 +167,7 @@ export async function findMembersAmong(
   return new Set(await listMemberIdsAmong(knex, orgId, userIds));
 }
 
-/** Tokens with which the member has signed in for the organization end at once. @throws {ApiError} not found: organization, user or membership; forbidden */
+/** Also revokes the member's tokens for the organization. @throws {ApiError} not found: organization, user or membership; forbidden */
 export async function removeMember(services: Services, orgId: string, userId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');

@@ -35,7 +35,7 @@ export interface Membership {
   readonly depId?: string | undefined;
 }
 
-/** A user as one of an organization. */
+/** A user as a member of an organization. */
 export interface Member {
   readonly userId: string;
   readonly login: string;
@@ -163,7 +163,7 @@ export interface MemberSearch {
   readonly depId?: string | undefined;
 }
 
-/** @returns those of these users who are members */
+/** @returns the members among these users */
 export const listMemberIdsAmong = (executor: Executor, orgId: string, userIds: readonly string[]): Promise<string[]> =>
   executor('memberships')
     .where({ org_id: orgId })

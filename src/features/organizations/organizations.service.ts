@@ -50,7 +50,7 @@ export const listOrganizations = (
 ): Promise<NumberedPage<Organization>> =>
   selectOrganizations(knex, { reach: readReach(request), words: q }, { page, size: limit, sort: { by: 'created', descending: false } });
 
-/** One numbered page in any order, with the members of each. @param q words of the name and of the external ID */
+/** One page by number in any order, with the number of members of each. @param q words of the name and of the external ID */
 export const searchOrganizations = (
   { database: { knex } }: Services,
   q: string | undefined,

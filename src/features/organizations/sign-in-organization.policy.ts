@@ -1,8 +1,8 @@
-/** For which organization a user signs in to an application. Pure: who is a member of what was read before. */
+/** Decides for which organization a user signs in to an application. Pure: memberships were read before. */
 
 import type { OrganizationPolicy } from '../organization-policy/organization-policy.policy.ts';
 
-/** OPTIONAL: the request names it, or there is none. REQUIRED: without a name the user's only one, or the one that they choose. */
+/** OPTIONAL: only if the request names one. REQUIRED: otherwise the user's only one, or the one that they choose. */
 export const ORGANIZATION_SETTING = ['OPTIONAL', 'REQUIRED'] as const;
 export type OrganizationSetting = (typeof ORGANIZATION_SETTING)[number];
 

@@ -56,7 +56,7 @@ export interface Carrier {
 
 export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
   readonly carriers: Readonly<Record<string, Carrier>>;
-  /** Told of each attempt. */
+  /** Called for each attempt. */
   count(kind: string, outcome: Outcome): void;
 }
 
@@ -121,7 +121,7 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
 }
 
 interface Sender {
-  /** Begins to deliver what is due. @returns false when it could not be read */
+  /** Starts delivering due entries. @returns false if they could not be read */
   sendDue(): Promise<boolean>;
   /** Waits for current deliveries. */
   settled(): Promise<void>;
@@ -130,7 +130,7 @@ interface Sender {
 /** @param done called when a delivery has ended and more may be due */
 function sender({ database, log, count }: OutboxParts, kind: string, carrier: Carrier, done: () => void): Sender {
   const underWay = new Map<Promise<void>, OutboxEntry>();
-  /** Is more due, perhaps, than the last look took? If not, the next look at all kinds is soon enough. */
+  /** May more entries be due than the last query has claimed? If not, the next regular query is soon enough. */
   let leftAny = false;
 
   async function attempt(entry: OutboxEntry): Promise<Outcome> {

@@ -96,7 +96,7 @@ export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Pro
   return new Set(rows.map(({ kind }) => kind));
 }
 
-/** A look for what is due. */
+/** A query for due entries. */
 export interface DueQuery {
   readonly kinds: readonly string[];
   /** Receivers to skip. */
@@ -135,9 +135,9 @@ const removal = (also = '') => `WITH gone AS (DELETE FROM outbox WHERE seq = :se
 const REMOVE = removal();
 
 /**
- * Makes the next waiting entry due at once.
+ * Removes an entry, and makes the next waiting one due immediately.
  * @param event of the delivery; written even if the entry was already removed
- * @returns whether there is one; undefined when the entry was already removed
+ * @returns whether there is a next one; undefined if the entry was already removed
  */
 export async function removeEntry(
   executor: Executor,
@@ -230,7 +230,7 @@ export async function waitingFor(executor: Executor, { kind, orderingKey }: Rece
 export interface KindLoad {
   readonly count: number;
   readonly oldest: Date | null;
-  /** Why the last attempt of one of them failed, as far as that is known. */
+  /** Why the last attempt of one of them failed, if known. */
   readonly lastError: string | null;
 }
 

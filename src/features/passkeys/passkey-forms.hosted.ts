@@ -1,7 +1,7 @@
 /**
  * Passkey requests on pages: a form that views/public/passkey.js fills in and submits. Without JavaScript or passkey support it stays hidden. The
  * challenge is sealed in the form, so tabs do not interfere: it is valid for ten minutes, in this browser, at this place and for this purpose
- * (WebAuthn section 13.4.3). features/passkeys/passkeys.service.ts makes sure that it is used once.
+ * (WebAuthn section 13.4.3). features/passkeys/passkeys.service.ts ensures that it is used once.
  */
 import type Koa from 'koa';
 import { z } from 'zod';

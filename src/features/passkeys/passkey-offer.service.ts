@@ -49,7 +49,7 @@ export async function offerPasskey(
     amr: done.amr,
     authenticatedAt: done.authenticatedAt ?? present(),
     idp: null,
-    // The sign-in is noted, with its time.
+    // The sign-in is already recorded, with its time.
     stepsUp: true,
     attempts: 0,
     sealedSecret: null,

@@ -69,7 +69,7 @@ export interface PasskeyUser {
   readonly login: string;
   /** Empty when they have none. */
   readonly name: string;
-  /** By which authenticators know them, base64url. */
+  /** The user handle for authenticators, base64url. */
   readonly handle: string;
   /** Existing passkeys, which are not created a second time. */
   readonly passkeys: readonly Passkey[];
@@ -237,7 +237,7 @@ async function checked<T>({ log }: Pick<Services, 'log'>, run: () => Promise<T>)
   }
 }
 
-/** Uses a challenge up, right answer or not. @returns false when it was answered before; of many at once one gets true */
+/** Uses a challenge, whatever the response. @returns false if it was used before; of concurrent calls one gets true */
 export function claimChallenge({ database }: Pick<Services, 'database'>, challenge: string): Promise<boolean> {
   const now = epochSeconds();
   const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };

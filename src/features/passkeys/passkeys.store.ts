@@ -66,7 +66,7 @@ export async function deletePasskeys(executor: Executor, userId: string): Promis
   await executor('passkeys').where({ user_id: userId }).delete();
 }
 
-/** @returns the handle by which authenticators know the user, if they do */
+/** @returns the user handle for authenticators, if any */
 export async function findHandle(executor: Executor, userId: string): Promise<string | undefined> {
   const row = await executor('users').where({ id: userId }).first<{ handle: string | null } | undefined>({ handle: 'passkey_handle' });
   return row?.handle ?? undefined;

@@ -34,7 +34,7 @@ function clientOf(config: Config): Outbound {
   return made;
 }
 
-/** Digits of the digest that are sent: each prefix matches some 2,000 passwords of a list. */
+/** Number of sent digits: each prefix matches about 2,000 passwords of the list. */
 const PREFIX = 5;
 
 /** @returns whether the password is known from a breach; false if that is not checked, or cannot be determined */

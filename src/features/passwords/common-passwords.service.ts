@@ -1,4 +1,4 @@
-/** Common passwords: some 49,000 from leaks, from the package `@zxcvbn-ts/language-common`. Loaded on first use. */
+/** Common passwords: about 49,000 from leaks, from the package `@zxcvbn-ts/language-common`. Loaded on first use. */
 import { foldPassword } from './password.policy.ts';
 
 let list: Promise<ReadonlySet<string>> | undefined;

@@ -23,7 +23,7 @@ import type { User } from '../users/users.resource.ts';
 import { findUserByName, lockUser } from '../users/users.store.ts';
 import { statusAfterChoosing } from './password-link.policy.ts';
 
-/** `outbox.kind` of what was typed. */
+/** `outbox.kind` of requests for a new password. */
 export const RESET_REQUEST = 'reset-request';
 const LONGEST = 320;
 
@@ -65,7 +65,7 @@ export async function requestReset(services: Services, username: string, request
   return true;
 }
 
-/** Looks up who is meant, and notes the mail. */
+/** Looks up the user and queues the e-mail. */
 export function resetRequests(services: Services): Carrier {
   return {
     async deliver(payload) {

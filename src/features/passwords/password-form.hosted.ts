@@ -15,7 +15,7 @@ export interface PasswordForm {
   readonly hidden: readonly HiddenField[];
   readonly user: User;
   readonly policy: PasswordPolicy;
-  /** Something to say above the form. */
+  /** A message above the form. */
   readonly notice?: MessageKey;
   readonly problem?: PasswordProblem | 'missing' | undefined;
   readonly application?: ApplicationFacts | undefined;

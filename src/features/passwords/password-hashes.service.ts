@@ -1,8 +1,7 @@
 /**
- * Passwords that another service hashed and that come along with their users: which hashes are accepted, as Okta's Users API writes them
- * ("Create user with imported hashed password") with kinds of our own, and how they are stored. bcrypt, PBKDF2 (RFC 8018 section 5.2), Argon2
- * (RFC 9106), scrypt (RFC 7914), Firebase's scrypt and salted SHA-2; unsalted digests, MD5 and SHA-1 are refused. They last until the next sign-in,
- * which hashes again.
+ * Password hashes of other services, imported with their users: the accepted kinds, in the format of Okta's Users API ("Create user with imported
+ * hashed password") with additional kinds, and their storage. bcrypt, PBKDF2 (RFC 8018 section 5.2), Argon2 (RFC 9106), scrypt (RFC 7914), Firebase's
+ * scrypt and salted SHA-2; unsalted digests, MD5 and SHA-1 are refused. They last until the next sign-in, which hashes the password again.
  */
 import { z } from 'zod';
 import { firebaseKeyStream } from './imported-passwords.service.ts';

@@ -30,7 +30,7 @@ export interface DearestHashes {
   readonly firebase: ScryptCost | null;
   /** KiB, iterations and parallelism, after their product. */
   readonly argon2: readonly [work: number, m: number, t: number, p: number] | null;
-  /** Does another system know a password? */
+  /** Does another system have a password? */
   readonly elsewhere: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Can a user sign in by password at all, whatever the password is? features/sign-in/sign-in.service.ts refuses passwords by the same rule. */
+/** Can a user sign in by password, whatever the password is? features/sign-in/sign-in.service.ts refuses passwords by the same rule. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';

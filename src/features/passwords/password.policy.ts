@@ -1,28 +1,28 @@
 /**
- * Password rules (NIST SP 800-63B section 3.1.1.2): long enough, not common, not made of the user's or the service's name, not used recently. No
+ * Password rules (NIST SP 800-63B section 3.1.1.2): long enough, not common, not derived from the user's or the service's name, not used recently. No
  * composition rules: they do not improve passwords. Also decides when a password has expired.
  */
 
 export interface PasswordPolicy {
   /** Characters (code points) at least. */
   readonly minLength: number;
-  /** So many passwords of the user, the present one among them, cannot be chosen again; 0: any can. */
+  /** Number of the user's passwords, including the current one, that cannot be chosen again; 0: all can. */
   readonly historyCount: number;
   /** Days after which another password must be chosen; null: never, as NIST recommends. */
   readonly maxAgeDays: number | null;
   /** Are new passwords compared with those of data breaches? */
   readonly breached: BreachedPolicy;
-  /** The server of ranges, to which five digits are added; null: Pwned Passwords. */
+  /** URL of the range server, to which five digits are appended; null: Pwned Passwords. */
   readonly breachedRangeUrl: string | null;
 }
 
 export const BREACHED_POLICIES = ['OFF', 'RANGE_API'] as const;
 export type BreachedPolicy = (typeof BREACHED_POLICIES)[number];
 
-/** An end to what is hashed. */
+/** Limits the cost of hashing. */
 export const MOST_CHARACTERS = 1024;
 
-/** An end to what is remembered, and so to what one comparison costs. */
+/** Limits the stored hashes, and so the cost of a comparison. */
 export const LONGEST_HISTORY = 24;
 
 /** Shorter names are syllables of any sentence. */

@@ -1,6 +1,6 @@
 /**
- * Passwords at rest: Argon2id (RFC 9106) with the parameters that OWASP's Password Storage Cheat Sheet names first, and what was stored
- * before by other means. Which passwords are good enough is not decided here.
+ * Stored passwords: Argon2id (RFC 9106) with the first parameters of OWASP's Password Storage Cheat Sheet, and imported hashes. password.policy.ts
+ * decides which passwords are allowed.
  */
 import { availableParallelism } from 'node:os';
 import { hash, parseOptions, verify } from '@node-rs/argon2';

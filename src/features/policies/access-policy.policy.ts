@@ -59,7 +59,7 @@ export interface RuleActions {
     /** 0: the maximum, see `LONGEST_REFRESH_TOKEN`. */
     readonly refreshTokenLifetimeMinutes?: number;
     readonly refreshTokenWindowMinutes?: number;
-    /** Asked before its tokens are issued. */
+    /** Called before its tokens are issued. */
     readonly inlineHook?: { readonly id: string };
   };
 }
@@ -119,7 +119,7 @@ export type AccessReason =
   | 'no rule of the policy fits'
   | 'no policy is for this client';
 
-/** One look at a policy, or at a rule of it. */
+/** The evaluation of a policy, or of one of its rules. */
 export interface AccessStep {
   readonly policyId?: string;
   readonly policy?: string;

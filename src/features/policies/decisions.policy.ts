@@ -146,9 +146,9 @@ export interface HookCall {
   /** Status of the last response; absent: none. */
   readonly status?: number;
   readonly problem?: HookProblem;
-  /** Problem with the response, in our own words. */
+  /** Problem with the response, in our words. */
   readonly detail?: string;
-  /** Names of what it changed. */
+  /** Names of the changed values. */
   readonly changed?: readonly string[];
 }
 

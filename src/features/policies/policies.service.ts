@@ -156,7 +156,7 @@ function refuseMissing(clients: readonly string[], existing: Existing): void {
 export const policyProblems = (field: string, names: readonly string[], known: ReadonlySet<string>): FieldProblem[] =>
   names.flatMap((name, turn) => (known.has(name) ? [] : [{ field: `${field}.${turn}`, message: 'does not exist' }]));
 
-/** Puts a policy in its place among the others. @returns its priority */
+/** Moves a policy to its position. @returns its priority */
 async function place(trx: Executor, serverId: string, id: string, priority: number | undefined): Promise<number> {
   const order = inOrder(await idsOf(trx, serverId), id, priority);
   await writePriorities(trx, 'policies', order);

@@ -1,6 +1,7 @@
 /**
- * Takes what is deleted out of the policies and rules that name it, in the transaction of the deletion: a later application of the same client_id has
- * nothing of the earlier one's. A list that held that name alone stays, empty, and then means nobody (features/policies/access-policy.policy.ts).
+ * Removes a deleted object from the policies and rules that refer to it, in the transaction of its deletion: a later application with the same
+ * client_id must not inherit anything. A list that contained only that name remains empty, and then means nobody
+ * (features/policies/access-policy.policy.ts).
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';

@@ -171,7 +171,7 @@ async function hookProblems(trx: Executor, id: string): Promise<FieldProblem[]> 
   return [{ field: 'actions.token.inlineHook.id', message }];
 }
 
-/** Puts a rule in its place among the others. @returns its priority */
+/** Moves a rule to its position. @returns its priority */
 async function place(trx: Executor, policyId: string, id: string, priority: number | undefined): Promise<number> {
   const order = inOrder(await idsOf(trx, policyId), id, priority);
   await writePriorities(trx, 'policy_rules', order);

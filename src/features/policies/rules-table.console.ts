@@ -1,4 +1,4 @@
-/** The rules of an access policy as a table, each condition in words. */
+/** The rules of an access policy as a table, with each condition in words. */
 
 import type { Piece, TablePart, TableRow } from '../../pages/console/detail-page.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';

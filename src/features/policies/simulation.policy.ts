@@ -60,7 +60,7 @@ export interface Simulation {
   readonly consent: readonly ScopeDecision[] | undefined;
   /** undefined: the request is refused. */
   readonly tokens: SimulatedTokens | undefined;
-  /** The ID of the one that the user signs in for; undefined: none, or a choice is still needed. */
+  /** ID of the organization that the user signs in for; undefined: none, or a choice is still needed. */
   readonly organization?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Reads what a simulated request depends on, and has features/policies/simulation.policy.ts decide it. Nothing is changed by it. */
+/** Reads the facts of a simulated request for features/policies/simulation.policy.ts. Changes nothing. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -75,7 +75,7 @@ interface SimulatedSignIn {
 export interface SimulatedHook {
   readonly id: string;
   readonly outcome: 'NOT_RUN' | 'CHANGED' | 'UNCHANGED' | 'DENIED' | 'FAILED';
-  /** Why it failed, or the hook's words when it denied. */
+  /** Why it failed, or the hook's message if it denied. */
   readonly reason?: string;
 }
 

@@ -30,9 +30,9 @@ export async function queueAll(trx: Executor, applicationId: string): Promise<vo
   await prioritizeRemovals(trx, applicationId, now);
 }
 
-/** Seconds between two probes of a target that is away. */
+/** Seconds between two probes of an unavailable target. */
 const PROBE = 20;
-/** Seconds for which an entry waits when the probe finds nothing; it is due at once when the target is back. */
+/** Seconds for which an entry waits after a failed probe; it is due immediately when the target is back. */
 const WHILE_AWAY = 600;
 const entry = z.object({ applicationId: z.string(), kind: z.enum(['user', 'group', 'all', 'probe']), id: z.string() });
 
@@ -151,7 +151,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
         targets: provisioningTargets({ applicationId }, of, id, id),
       };
     },
-    // A failure of our own, as while the database is away.
+    // A failure of this service, e.g. while the database is down.
     pauseAfter: (attempts) => Math.min(5 * attempts, 60),
   };
 }

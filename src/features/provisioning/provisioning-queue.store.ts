@@ -104,7 +104,7 @@ const LEAVERS_FIRST = `UPDATE outbox SET due = :now::timestamptz - ${AHEAD}
     SELECT 'user:' || r.id FROM provisioned_resources r WHERE r.application_id = :applicationId AND r.kind = 'user' AND r.state <> 'DEACTIVATED'
       AND r.remote_id IS NOT NULL AND r.id NOT IN (${WANTED}))`;
 
-/** Lets those who are at the target and must not be go before all others that are due. */
+/** Gives priority to removing users from the target over everything else that is due. */
 export async function prioritizeRemovals(executor: Executor, applicationId: string, now: Date): Promise<void> {
   await executor.raw(LEAVERS_FIRST, { applicationId, now });
 }
@@ -116,7 +116,7 @@ export interface Queued {
   readonly id: string;
 }
 
-/** Notes one, unless it waits already. */
+/** Queues one, unless it is already queued. */
 export async function queueOne(executor: Executor, { applicationId, kind, id }: Queued, now: Date): Promise<void> {
   const one =
     'SELECT :applicationId::text AS application_id, :kind::text AS kind, :id::text AS id, :now::timestamptz AS at, :now::timestamptz AS due';

@@ -1,4 +1,4 @@
-/** Outbound provisioning: the SCIM target of an application, and what is known of each user and group there. */
+/** Outbound provisioning: the SCIM target of an application, and the state of each user and group there. */
 
 import type { TargetMapping } from './remote-user.policy.ts';
 
@@ -22,7 +22,7 @@ export interface ProvisioningTarget {
   /** Since when it does not answer; null: it does, as far as is known. */
   readonly awaySince: Date | null;
   readonly awayReason: string | null;
-  /** The last outage that has ended; null: none was noted. */
+  /** Start of the last outage that has ended; null: none. */
   readonly outageSince: Date | null;
   readonly outageUntil: Date | null;
   readonly outageReason: string | null;

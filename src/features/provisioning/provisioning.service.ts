@@ -217,7 +217,7 @@ export interface PlannedUser {
 /** Maximum users of a dry run: each is looked up at the target, with up to three calls. */
 const MOST_PLANNED = 10;
 
-/** Asks the target what a push would do with the next users, and changes nothing. @throws {ApiError} not found */
+/** Reads from the target what a push of the next users would change, and changes nothing. @throws {ApiError} not found */
 export async function dryRun(services: Services, applicationId: string, window: Window): Promise<Page<PlannedUser>> {
   const target = await getProvisioning(services, applicationId);
   const { items, ...rest } = await listAssignedUserIds(services.database.knex, target.applicationId, {

@@ -35,7 +35,7 @@ const usable = (executor: Executor, serverId: string, tokenHash: string, now: Da
 export const isRegistrationTokenUsable = async (executor: Executor, serverId: string, tokenHash: string, now: Date): Promise<boolean> =>
   (await usable(executor, serverId, tokenHash, now).first('id')) !== undefined;
 
-/** Uses it; of many at once, a single-use token is used by one. @returns false when it is not good */
+/** Uses the token; of concurrent uses of a single-use token, one succeeds. @returns false if it is not valid */
 export const useRegistrationToken = async (executor: Executor, serverId: string, tokenHash: string, now: Date): Promise<boolean> =>
   (await usable(executor, serverId, tokenHash, now).update({ uses: executor.raw('uses + 1'), last_used: now })) === 1;
 

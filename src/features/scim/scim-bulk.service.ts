@@ -108,7 +108,7 @@ const REFERENCE = /bulkId:([^/]+)/;
 
 const referenceOf = (value: string): string | undefined => /^(?:\/\w+\/)?bulkId:([^/]+)$/.exec(value)?.[1];
 
-/** Level by level: what others have nested must not cost more than its length. @returns undefined: it is nested too deeply */
+/** Level by level, so that nested input does not cost more than its length. @returns undefined: it is nested too deeply */
 function referencesIn(values: readonly unknown[]): ReadonlySet<string> | undefined {
   const found = new Set<string>();
   let level = values;

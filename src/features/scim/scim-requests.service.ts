@@ -1,4 +1,4 @@
-/** One SCIM request, by HTTP or as an operation of Bulk: which resource, what is done with it, and what is answered. */
+/** One SCIM request, by HTTP or as an operation of Bulk: resource, operation and response. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { NumberedPage } from '../../platform/database/paging.ts';
 import { isPrintable } from '../../platform/validation/text.ts';

@@ -26,7 +26,7 @@ export function requireVersion(version: string, wanted: string | undefined): voi
   if (wanted !== undefined && wanted !== '' && !hasVersion(version, wanted)) throw versionMismatch();
 }
 
-/** Is the tag one of these? Weak tags are compared by their value alone. */
+/** Is the tag one of these? Weak tags are compared by value only. */
 export const hasVersion = (version: string, wanted: string): boolean => {
   const bare = (tag: string) => tag.trim().replace(/^W\//, '');
   return wanted.trim() === '*' || wanted.split(',').some((tag) => bare(tag) === bare(version));

@@ -1,4 +1,4 @@
-/** A user as a SCIM resource, and what a SCIM resource wants of a user. */
+/** Converts between users and SCIM resources. */
 import {
   ADDED_SCHEMA_ID,
   ENTERPRISE,

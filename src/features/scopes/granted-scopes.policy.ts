@@ -5,7 +5,7 @@
 import type { ApplicationOrigin } from '../applications/application-settings.policy.ts';
 import type { ConsentMethod, RequestedScope } from '../consents/consent.policy.ts';
 
-/** @returns the words of a space-separated parameter such as `scope`, `prompt` or `response_type` (RFC 6749 section 3.3); none of what is no text */
+/** @returns the words of a space-separated parameter such as `scope`, `prompt` or `response_type` (RFC 6749 section 3.3); none if it is not a text */
 export const spaceSeparated = (value: unknown): string[] =>
   typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : [];
 
@@ -58,7 +58,7 @@ export function authorizationScopes(
   { refreshable, origin }: AuthorizationRules,
 ): ScopeGrant {
   const names = new Set(scopes.map(({ name }) => name));
-  // Clients that introduce themselves know scopes of other servers, and ask for them everywhere.
+  // Clients with a metadata document know scopes of other servers, and request them everywhere.
   const granted = grant(origin === 'INTRODUCED' ? asked.filter((name) => names.has(name)) : asked, scopes);
   const asksUnasked = origin !== 'ADMIN' && refreshable && names.has('offline_access') && granted.requested.length > 0;
   return unlessUseless(asksUnasked ? withOfflineAccess(granted) : granted, refreshable);
@@ -112,7 +112,7 @@ export function assertedScopes(
   return exchangedScopes(asked, grantable, consentMethod, named);
 }
 
-/** They speak of a user, and here there is none. */
+/** Scopes about a user, which are refused here because there is none. */
 const OF_USERS: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 
 /** Application without a user (RFC 6749 section 4.4.2): nothing about users, nothing that requires consent. */

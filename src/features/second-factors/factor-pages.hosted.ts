@@ -118,7 +118,7 @@ type FactorStep = Step &
     readonly trustDays?: number | undefined;
   };
 
-/** Asks for a code of the app or one that is sent, a passkey, or a recovery code: whichever the user has. */
+/** Asks for a code (of the app, or sent), a passkey, or a recovery code, depending on the user's factors. */
 export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: FactorStep, wrong: Wrong): Promise<void> =>
   page(pages, ctx, frame, 'second-factor', 'factor.title', (text) => ({
     action: frame.action('factor'),

@@ -40,7 +40,7 @@ export async function insertFactor(executor: Executor, factor: Factor, lastStep:
   await executor('user_factors').insert({ ...toRow(FACTOR, factor), last_step: lastStep });
 }
 
-/** Uses a time step up (RFC 6238 section 5.2): of many at once one succeeds. @returns false when it, or a later one, was used before */
+/** Uses a time step (RFC 6238 section 5.2): of concurrent uses one succeeds. @returns false if it, or a later one, was used before */
 export async function useStep(executor: Executor, id: string, step: number, now: Date): Promise<boolean> {
   const unused = executor('user_factors').where({ id }).where('last_step', '<', step);
   return (await unused.update({ last_step: step, last_used: now })) === 1;
@@ -61,7 +61,7 @@ export async function replaceRecoveryCodes(executor: Executor, userId: string, h
   if (hashes.length > 0) await executor('recovery_codes').insert(hashes.map((code_hash) => ({ user_id: userId, code_hash, created: now })));
 }
 
-/** Uses a code up: of many at once one succeeds. */
+/** Uses a code: of concurrent uses one succeeds. */
 export async function consumeRecoveryCode(executor: Executor, userId: string, hash: string): Promise<boolean> {
   return (await executor('recovery_codes').where({ user_id: userId, code_hash: hash }).delete()) === 1;
 }

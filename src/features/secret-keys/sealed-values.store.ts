@@ -91,7 +91,7 @@ export async function listSealedOtherwise(
   return rows;
 }
 
-/** Puts new values in the place of those that are still what they were. @returns how many */
+/** Replaces values that have not changed since they were read. @returns the number of replaced values */
 export async function replaceSealed(
   executor: Executor,
   { table, column, json, key, keyType }: SealedColumn,

@@ -65,7 +65,7 @@ const TAKE = {
     RETURNING p.account_id, p.payload`,
 };
 
-/** Uses a token up: of many at once one succeeds. @returns undefined when it is unknown, used or expired, or its user is not active */
+/** Uses a token: of concurrent uses one succeeds. @returns undefined if it is unknown, used or expired, or its user is inactive */
 export async function consumeSessionToken(pool: pg.Pool, id: string, now: number): Promise<SessionToken | undefined> {
   const { rows } = await pool.query<{ account_id: string; payload: { amr: string[]; authenticatedAt: number } }>({
     ...TAKE,

@@ -169,6 +169,6 @@ async function told(services: Services, userId: string, step: SignInStep): Promi
   return { status: 'SUCCESS', value, expiresAt: new Date(expiresAt * 1000), user };
 }
 
-/** Uses a session token up: of many at once one succeeds. @returns undefined when it is unknown, used or expired, or its user is not active */
+/** Uses a session token: of concurrent uses one succeeds. @returns undefined if it is unknown, used or expired, or its user is inactive */
 export const useSessionToken = (pool: Database['pool'], value: string): Promise<SessionToken | undefined> =>
   consumeSessionToken(pool, digest(value), epochSeconds());

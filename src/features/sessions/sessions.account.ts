@@ -1,4 +1,6 @@
-/** `/account/sessions`: the browsers that the user is signed in with. Users end a browser here that they do not know; its applications are notified as by a sign-out. */
+/**
+ * `/account/sessions`: the browsers where the user is signed in. Users can end unknown sessions here; the applications are notified as by a sign-out.
+ */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';

@@ -98,7 +98,7 @@ function schemeProblems(scheme: Scheme, css: BrandCss): readonly Problem[] {
   return [...messages].map(([name, message]) => ({ field: `${scheme}.${name}`, message }));
 }
 
-/** @param accents of links and buttons, as the pages have them @returns what is wrong with the properties; nothing when all is readable */
+/** @param accents colours of links and buttons on the pages @returns the problems of the properties; empty if everything is readable */
 export function cssProblems(css: BrandCss, accents: BrandColours): readonly Problem[] {
   const schemes: readonly Scheme[] = ['light', 'dark'];
   return schemes.flatMap((scheme) => {

@@ -87,7 +87,7 @@ function fieldsOf(css: BrandCss | null): readonly Field[] {
   ];
 }
 
-/** The branding with what was typed; nothing typed is no style of one's own. @throws {ApiError} validation */
+/** The branding with the submitted values; an empty style is none. @throws {ApiError} validation */
 function brandingIn(held: Branding, form: URLSearchParams): Branding {
   const typed = typedValues(fieldsOf(null), form);
   const colours = SCHEMES.map(([scheme]) => {

@@ -76,7 +76,7 @@ const typedIn = (form: URLSearchParams): Readonly<Record<string, string>> =>
     Object.entries(typedValues(fieldsOf(DEFAULT_SETTINGS.branding), form)).map(([name, value]) => [name, String(value).trim()]),
   );
 
-/** The branding with what was typed; an empty field is none. @throws {ApiError} validation */
+/** The branding with the submitted values; empty fields are none. @throws {ApiError} validation */
 function brandingIn(held: Branding, form: URLSearchParams): Branding {
   const typed = Object.entries(typedIn(form)).map(([name, text]) => [name, text === '' && name !== 'name' ? null : text]);
   return { ...held, ...parse(settingsBodies.branding, { ...held, ...Object.fromEntries(typed) }) };

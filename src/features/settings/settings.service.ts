@@ -134,7 +134,7 @@ export async function readCommittedSettings<N extends SettingsName>(
   return withDefaults(name, await findCommittedSettings(database.pool, name));
 }
 
-/** @param set replaces all that was set before; what is absent returns to its default */
+/** @param set replaces all settings; absent ones return to their defaults */
 export async function replaceSettings<N extends SettingsName>(
   services: Services,
   name: N,
@@ -154,7 +154,7 @@ export async function changeSettings<N extends SettingsName>(
   return decideSettings(services, name, (before) => ({ ...before, ...changes }), request);
 }
 
-/** @param decide what is set, from what was set */
+/** @param decide computes the new settings from the current ones */
 export async function decideSettings<N extends SettingsName>(
   services: Services,
   name: N,

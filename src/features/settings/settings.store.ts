@@ -5,7 +5,7 @@ import type { Database, Executor } from '../../platform/database/database.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** @returns what was set; undefined when nothing was yet */
+/** @returns the stored settings; undefined: none yet */
 export async function findSettings(executor: Executor, name: string): Promise<Value | undefined> {
   const row = await executor('settings').where({ name }).first<{ value: Value } | undefined>('value');
   return row?.value;

@@ -174,7 +174,7 @@ const policy: ConsolePage = {
   },
 };
 
-/** @returns an ISO moment, null for an empty field, or what was typed, for the schema to refuse */
+/** @returns an ISO time, null for an empty field, or the input unchanged, which the schema refuses */
 const momentTyped = (typed: unknown): unknown =>
   typed instanceof Date ? (Number.isNaN(typed.getTime()) ? '' : typed.toISOString()) : (typed ?? null);
 

@@ -9,7 +9,7 @@ import { findCountries, rememberCountry } from './sign-in-countries.store.ts';
 /** A country is known for a year after the last sign-in there, as browsers are. */
 const knownSince = (now: Date): Date => new Date(now.getTime() - LIFETIMES.device * 1000);
 
-/** Is there a database, so that countries are noted? */
+/** Is there a database of countries, so that they are recorded? */
 export const hasCountries = ({ config }: Pick<Services, 'config'>): boolean => config.geoDatabaseFile !== undefined;
 
 /** @returns the code of ISO 3166-1; undefined: not known */

@@ -7,7 +7,7 @@ export async function findCountries(executor: Executor, userId: string, since: D
   return new Set(rows.map(({ country }: { country: string }) => country));
 }
 
-/** Notes a sign-in, and removes countries of sign-ins before `since`. */
+/** Records a sign-in, and deletes countries of sign-ins before `since`. */
 export async function rememberCountry(trx: Executor, userId: string, country: string, now: Date, since: Date): Promise<void> {
   await trx('sign_in_countries')
     .insert({ user_id: userId, country, last_used: now })

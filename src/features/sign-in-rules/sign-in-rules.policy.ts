@@ -9,7 +9,7 @@ export type SignInAction = (typeof SIGN_IN_ACTIONS)[number];
 
 /** A condition that is absent restricts nothing. */
 export interface SignInConditions {
-  /** Names of zones: within one of those to include, and none of those to exclude. */
+  /** Names of zones: the address must be in one of the included, and in none of the excluded ones. */
   readonly zones?: { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined } | undefined;
   /** true: a browser in which the user has not signed in before; false: any other. */
   readonly newBrowser?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** Judges a sign-in by the rules of the sign-in policy: collects the facts, and writes down what was not simply allowed. */
+/** Evaluates a sign-in by the rules of the sign-in policy: collects the facts, and records results other than plain permission. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

@@ -53,9 +53,9 @@ const SIGN_UPS: FailureLimit = { prefix: 'sign-up', most: 50, seconds: QUARTER_H
 const SIGN_UP_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-up-mail' };
 /** Invitations of one organization to one address. */
 const INVITATION_MAILS: FailureLimit = { ...MAILS, prefix: 'invitation-mail' };
-/** Names that an organization's administrators were told belong to others. */
+/** Counts refusals of an organization's administrators because a name belongs to another user. */
 const NAMES_ELSEWHERE: FailureLimit = { prefix: 'name-elsewhere', most: 20, seconds: 3600 };
-/** Steps of one set-up link: each may ask DNS or an identity provider that its reader has chosen. */
+/** Steps of one set-up link: each may query DNS or an identity provider that its reader has chosen. */
 const SETUP_STEPS: FailureLimit = { prefix: 'setup-step', most: 60, seconds: QUARTER_HOUR };
 
 /** The counts by which `settings/bots` detects too many requests of a network. */

@@ -4,7 +4,7 @@
  * other rules.
  */
 
-/** Wrong passwords that lock. */
+/** Number of wrong passwords that causes a lock. */
 export const WRONG_PASSWORDS = 10;
 const SHORTEST_LOCK = 60;
 const LONGEST_LOCK = 3600;

@@ -23,7 +23,7 @@ export async function replaceRegistration(services: Services, set: Given, reques
   return replaceSettings(services, 'registration', set, request);
 }
 
-/** @param changes of what was set; the rest stays @throws {ApiError} validation */
+/** @param changes new values; the others are unchanged @throws {ApiError} validation */
 export async function changeRegistration(services: Services, changes: Given, request: RequestContext): Promise<SignUpSettings> {
   await refuseUnknown(services, changes);
   return changeSettings(services, 'registration', changes, request);

@@ -27,7 +27,7 @@ import { endStreamPauses, SIGNAL_KEPT, streamAuthorizationContext, streamEvent }
 import { findRemovedSubjects, findSignalStream, isPolled, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
-/** Seconds for which an entry of a paused stream, or of an inactive application, waits; it is due at once when the stream is enabled. */
+/** Seconds for which an entry of a paused stream, or of an inactive application, waits; it is due immediately when the stream is enabled. */
 const WHILE_PAUSED = 600;
 
 /** @returns the signed token; undefined: there is no such application, or it is inactive */
@@ -100,7 +100,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     try {
       await updateSignalStreamRow(database.knex, stream.id, changes);
     } catch (error) {
-      // The delivery is what it is without it.
+      // The record is optional: the delivery does not depend on it.
       log.warn({ err: error, streamId: stream.id }, 'could not record a delivery of a signal');
     }
   }

@@ -15,7 +15,7 @@ import { updateSignalStreamRow } from './signal-streams.store.ts';
 
 /** Events of one response. */
 export const MOST_SETS = 100;
-/** Polls of one process that wait for events at the same moment; a further one is answered at once. */
+/** Maximum polls of one process that wait for events; further ones get an immediate response. */
 const MOST_POLLS = 200;
 let polls = 0;
 /** Limit per stream, so that one cannot block all others. */

@@ -123,7 +123,7 @@ interface ChangedFactor {
   readonly type: string;
 }
 
-/** Either a list of all, or the one that was added. */
+/** Either a list of all, or the added one. */
 function factorsOf(members: Details): readonly ChangedFactor[] {
   const listed = Array.isArray(members.factors) ? members.factors : members.id === undefined ? [] : [members];
   return listed.map(membersOf).map(({ id, type }) => ({ id, type: String(type) }));

@@ -178,7 +178,7 @@ const read: Handler = async ({ ctx, services, applicationId }) => {
   return items.map((stream) => configurationOf(services, stream));
 };
 
-/** @param replaces what is missing is as in a new stream (PUT), and not as it was (PATCH) */
+/** @param replaces missing values are as in a new stream (PUT) instead of unchanged (PATCH) */
 const change =
   (replaces: boolean): Handler =>
   async ({ ctx, services, applicationId, request }) => {

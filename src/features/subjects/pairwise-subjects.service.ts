@@ -99,7 +99,7 @@ async function readSalt({ database, keyring }: Parts): Promise<Buffer> {
 /** A character that no client ID has: the subject of a user is never that of an application (RFC 9700 section 4.15). */
 const PREFIX = 'pw:';
 
-/** @param sector undefined: subjects are public @returns the `sub` by which the applications of the sector know the user */
+/** @param sector undefined: subjects are public @returns the `sub` of the user at the sector's applications */
 export async function subjectFor(parts: Parts, sector: string | undefined, userId: string): Promise<string> {
   return sector === undefined ? userId : PREFIX + encryptDeterministically(await saltOf(parts), sector, userId);
 }

@@ -52,7 +52,7 @@ export type TelephonySettingsBody = z.output<typeof telephonySettingsBody>;
 
 const originOf = (url: string): string => new URL(url).origin;
 
-/** @param before what was set @returns what is wrong with the body */
+/** @param before former settings @returns the problems of the body */
 export function telephonyProblems(
   before: TelephonySettings,
   { url = null, secret, prefixes = [] }: TelephonySettingsBody,

@@ -1,4 +1,4 @@
-/** Settings → Mail → Templates: the words of each e-mail in each language, with a preview and a test. */
+/** Settings → Mail → Templates: the texts of each e-mail in each language, with a preview and a test. */
 
 import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';

@@ -1,4 +1,4 @@
-/** E-mail templates: read, changed, returned to the original, shown with example values, and sent to the one who edits them. */
+/** E-mail templates: reading, changing, restoring, a preview with example values, and a test e-mail to the editor. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound } from '../../platform/errors/errors.ts';
@@ -78,7 +78,7 @@ function textsIn(kind: string, body: unknown): Readonly<Partial<Record<MessageKe
 }
 
 /**
- * @param body the parts; what is absent returns to the original
+ * @param body the parts; absent ones return to the original
  * @throws {ApiError} not found, validation
  */
 export async function replaceMailTemplate(

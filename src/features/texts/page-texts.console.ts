@@ -1,4 +1,4 @@
-/** Settings → Page texts: the words of the pages for end users in each language; found by what they say, changed one by one. */
+/** Settings → Page texts: the texts of the pages for end users in each language, searched by content and changed one by one. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';

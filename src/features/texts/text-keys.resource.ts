@@ -58,7 +58,7 @@ export const variablesOf = (key: MessageKey): { readonly allowed: readonly strin
 
 const written = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(', ');
 
-/** @returns what is wrong with the variables of a text; undefined: nothing */
+/** @returns the problem of a text's variables; undefined: none */
 export function variableProblem(message: string, allowed: readonly string[], required: readonly string[]): string | undefined {
   const used = variablesIn(message);
   const unknown = used.filter((name) => !allowed.includes(name));

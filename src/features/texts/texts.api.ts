@@ -1,4 +1,4 @@
-/** `settings/mail-templates` and `settings/texts`: the words of e-mails and pages in each language. */
+/** `settings/mail-templates` and `settings/texts`: the texts of e-mails and pages in each language. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';

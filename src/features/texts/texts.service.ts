@@ -1,4 +1,4 @@
-/** The words of pages and e-mails that the operator has changed: read, changed, and returned to those of the product. */
+/** The operator's changes of texts of pages and e-mails: reading, changing and restoring. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound } from '../../platform/errors/errors.ts';

@@ -21,7 +21,7 @@ export async function trustedBrowsersOn({ services }: AccountDeps, { text }: Lan
   };
 }
 
-/** POST /account/security/end-trust: one of the user's own. It removes access, so no fresh sign-in is required. */
+/** POST /account/security/end-trust: one of the user's own. It removes access, so no recent sign-in is required. */
 export const endTrust = ownChange<AccountDeps>(async (deps, ctx, { accountId }, form) => {
   const ended = await endOwnTrust(deps.services, accountId, form.get('browser') ?? '', visitor(ctx, deps.config));
   redirectAfterChange(ctx, 'security', ended ? 'trust-ended' : 'trust-gone');

@@ -27,8 +27,8 @@ const lineOf = ({ const: value, title }: { const: string | number; title: string
   String(value) === title ? title : `${value} = ${title}`;
 
 /**
- * @param now undefined: an attribute to be added
- * @param name of the attribute, for what services say of it
+ * @param now undefined: a new attribute
+ * @param name of the attribute, for errors of services
  */
 export function fieldsOfAttribute(now: Attribute | undefined, name: string): readonly Field[] {
   const choices = now?.oneOf ?? now?.enum?.map((value) => ({ const: value, title: String(value) })) ?? [];

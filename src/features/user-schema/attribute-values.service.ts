@@ -54,7 +54,7 @@ export const sizeProblem = (values: Readonly<Record<string, AttributeValue>>): F
     ? undefined
     : { field: 'profile', message: `must have at most ${LARGEST_VALUES} bytes in all added attributes` };
 
-/** @returns what is wrong with the value, undefined for a good one */
+/** @returns the problem of the value; undefined: none */
 export function valueProblem(attribute: Attribute, value: unknown): string | undefined {
   switch (attribute.type) {
     case 'boolean':

@@ -1,6 +1,6 @@
-/** Attributes that operators add to users: their definitions, in Okta's words, and their values. */
+/** Custom attributes of users: their definitions, in Okta's terms, and their values. */
 
-/** The types of JSON Schema; an array is one of strings. */
+/** The types of JSON Schema; array elements are strings. */
 export const ATTRIBUTE_TYPES = ['string', 'boolean', 'number', 'integer', 'array'] as const;
 export type AttributeValueType = (typeof ATTRIBUTE_TYPES)[number];
 

@@ -55,7 +55,7 @@ export function attributesSent(attributes: readonly Attribute[], form: URLSearch
     const { name, type } = attribute;
     const field = fieldName(name);
     const hasBoxes = type === 'array' && choicesOf(attribute) !== undefined;
-    // A separate field tells that a form without any checked box has check boxes.
+    // A separate field marks a form with check boxes, none of which is checked.
     if (!form.has(field) && !form.has(`${field}.none`)) continue;
     const text = (form.get(field) ?? '').trim();
     if (hasBoxes) sent[name] = form.getAll(field);

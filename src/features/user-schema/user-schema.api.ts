@@ -140,7 +140,7 @@ function refuseChangedBase(given: Readonly<Record<string, unknown>>): void {
   if (wrong.length > 0) throw validation(wrong.map(([name]) => ({ field: `definitions.base.properties.${name}`, message })));
 }
 
-/** SDKs send nothing, or null, for what they read as absent. */
+/** SDKs omit absent values or send null for them. */
 function isSame(is: unknown, given: unknown): boolean {
   if (typeof is !== 'object' || is === null || typeof given !== 'object' || given === null) return false;
   const known: Readonly<Record<string, unknown>> = { ...is };

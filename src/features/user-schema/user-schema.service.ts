@@ -41,9 +41,9 @@ export const readUserSchema = ({ database }: Pick<Services, 'database'>): Promis
 /**
  * Adds, changes and removes attributes, all or none.
  * @param changes by name; null removes the attribute with all its values
- * @param options.onlyNew refuses what is an attribute already
- * @throws {ApiError} validation: fields are those of `definitions.custom.properties`; conflict when a claim needs a removed attribute, its values are still being
- * erased, or two users have the same value of an attribute that becomes unique
+ * @param options.onlyNew refuses existing attributes
+ * @throws {ApiError} validation: fields are those of `definitions.custom.properties`; conflict: a claim needs a removed attribute, its values are
+ * still being erased, or two users have the same value of an attribute that becomes unique
  */
 export async function changeUserSchema(
   services: Services,

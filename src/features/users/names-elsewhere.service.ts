@@ -1,6 +1,7 @@
 /**
- * User names, e-mail addresses and unique values belong to one user of the whole installation. So a refusal tells an administrator of an organization that somebody
- * elsewhere has one. All such refusals read the same, and are counted: after too many, nothing is looked up for the organization for a while (docs/decisions/0012).
+ * User names, e-mail addresses and unique values belong to one user of the whole installation, so a refusal reveals to an administrator of an
+ * organization that a user elsewhere has one. All such refusals are identical and counted: after too many, nothing is looked up for the organization
+ * for a while (docs/decisions/0012).
  */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -20,7 +21,7 @@ export type OwnOrganizations = Exclude<Reach, 'everything'>;
 /** Whose refusals are counted together: of several organizations always the same one. */
 const countedFor = (reach: OwnOrganizations): string => [...reach].sort()[0] ?? '';
 
-/** Refusal of something that belongs to others; whoever answers the call passes it to {@link countElsewhere}. */
+/** Refusal of a name or value that belongs to another user; the code that handles the call passes it to {@link countElsewhere}. */
 export class UsedElsewhere extends ApiError {
   readonly orgId: string;
 

@@ -54,8 +54,8 @@ export async function refuseNames(trx: Executor, before: User | undefined, after
 }
 
 /**
- * A provider vouches for the addresses of its domains, an organization's provider for those of the organization. An administrator of an organization may not make accounts
- * with them, unless the provider's own users belong to that organization.
+ * A provider is trusted for the addresses of its domains, an organization's provider for those of the organization. An organization's administrator
+ * cannot create accounts with them, unless the provider's own users belong to that organization.
  */
 async function isOfOthers(trx: Executor, address: string, reach: OwnOrganizations): Promise<boolean> {
   const domain = domainOfAddress(address);

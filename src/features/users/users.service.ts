@@ -57,9 +57,9 @@ export interface NewUser extends GivenPassword {
 }
 
 /**
- * Creates a user, with memberships and roles, or nothing.
- * @throws {ApiError} conflict when the login is taken, rate limited as `refuseNames`; validation when organization, department or group does not exist for the caller; forbidden
- * when they may not give roles or groups
+ * Creates a user with memberships and roles, or nothing.
+ * @throws {ApiError} conflict: the user name is taken; rate limited as `refuseNames`; validation: organization, department or group does not exist
+ * for the caller; forbidden: the caller cannot assign roles or groups
  */
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
   refuseOutOfReach(input, request);

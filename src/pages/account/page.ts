@@ -82,7 +82,7 @@ export interface Drawing {
   /** Absent: the page's own name. */
   readonly heading?: string;
   readonly problems?: readonly FormProblem[] | undefined;
-  /** HTTP status; absent: as the problems say. */
+  /** HTTP status; absent: derived from the problems. */
   readonly status?: number | undefined;
   /** Origins of pictures. */
   readonly images?: readonly string[];

@@ -80,7 +80,7 @@ export async function choosePage<Order extends string>(
   });
 }
 
-/** Undo for one added item: no page removes several at once. @param removal address of the page that removes it */
+/** Undo for one added item; no page removes several at once. @param removal URL of the page that removes it */
 export function undoOfAdding(added: readonly string[], removal: (id: string) => string): Undo | undefined {
   const [id] = added;
   return id === undefined || added.length > 1 ? undefined : { href: removal(encodeURIComponent(id)) };

@@ -1,4 +1,4 @@
-/** Check boxes beside the rows of a list, and what is done with the selected ones. */
+/** Check boxes beside the rows of a list, and the action for the selected ones. */
 import type { Text } from '../../platform/i18n/phrase.ts';
 import { drawnFields, type Field } from './form.ts';
 import type { Typed } from './page.ts';
@@ -10,7 +10,7 @@ export interface Choosing {
   /** The field with the value of each selected row. */
   readonly name: string;
   readonly submit: Text;
-  /** Fields beside the button, with what was typed. */
+  /** Fields beside the button, with their submitted values. */
   readonly fields: readonly Field[];
   readonly typed: Typed;
 }

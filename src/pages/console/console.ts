@@ -224,7 +224,7 @@ export function adminConsole({
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
       if (!mayCall(person.roles, page.access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
       const visit = visitOf(ctx, person);
-      // A search within a form changes nothing: the form comes back with what was found.
+      // A search within a form changes nothing: the form is shown again with the results.
       if (form.has(LOOK_UP)) return draw(ctx, person, await page.show(visit, { values: form, problems: [] }));
       try {
         const outcome = await receive(visit, form);

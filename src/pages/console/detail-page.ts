@@ -1,4 +1,4 @@
-/** The pages of the console that show things: lists, facts and texts to copy, one below the other. All of them are drawn by one view. */
+/** The pages of the console that show objects: lists, facts and texts to copy, below each other. One view renders all of them. */
 import type { IconName } from '../../platform/http/icons.ts';
 import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
@@ -21,7 +21,7 @@ export interface Piece {
   readonly tone?: Tone;
   /** Machine-readable text. */
   readonly code?: boolean;
-  /** In soft colour: what is missing, or beside the point. */
+  /** In a soft colour: a missing value, or a secondary one. */
   readonly soft?: boolean;
   /** A link with this icon. Its text is for screen readers, and appears on hover. */
   readonly icon?: IconName;
@@ -47,7 +47,7 @@ export interface TableRow {
   readonly avatar?: string;
   /** Actions of the row. Screen readers get `label` followed by the row's name. */
   readonly actions?: readonly Action[];
-  /** Actions that run at once without a confirmation page, because they can be undone. */
+  /** Actions that run immediately, without a confirmation page, because they can be undone. */
   readonly buttons?: readonly Button[];
 }
 
@@ -68,7 +68,7 @@ export interface Search {
   readonly hint?: Text;
   /** Searches that one click carries out. */
   readonly presets?: readonly Action[];
-  /** Further fields, each one that chooses, or a line. */
+  /** Further fields: a selection or a text field each. */
   readonly fields?: readonly Field[];
   /** Rarely needed fields: collapsed until one has a value. */
   readonly advanced?: readonly Field[];
@@ -96,7 +96,7 @@ interface PartHead {
   readonly title?: Text;
   readonly lead?: Text;
   readonly actions?: readonly Action[];
-  /** Actions that run at once. */
+  /** Actions that run immediately. */
   readonly buttons?: readonly Button[];
 }
 
@@ -150,7 +150,7 @@ export interface QueryPart extends PartHead {
   readonly submit: Text;
 }
 
-/** A short form. The page that it is posted to also shows what is wrong with it. */
+/** A short form. The page that receives it also shows its errors. */
 interface FormPart extends PartHead {
   readonly kind: 'form';
   readonly action: string;

@@ -73,7 +73,7 @@ export async function downloadList<T>(
   const rest = pieces[Symbol.asyncIterator]();
   const first = await rest.next();
   const format = formatIn(query);
-  // The address may not say another list, nor what PostgreSQL cannot store.
+  // The URL must not select another list, or contain what PostgreSQL cannot store.
   const narrowed = Object.fromEntries([...query].filter((pair) => pair.every(isPrintable)));
   await recordEvent(services.database.knex, {
     eventType: hasUsers ? 'system.export.users' : 'system.export.list',

@@ -98,7 +98,7 @@ export interface PickField extends Common {
 export type Field = LineField | LongField | ChoiceField | ChecksField | CheckField | DurationField | PickField;
 
 export interface Form extends Omit<Drawn, 'view' | 'locals'> {
-  /** Facts to know before deciding. */
+  /** Facts for the decision. */
   readonly facts?: readonly Text[];
   readonly fields?: readonly Field[];
   readonly hidden?: Readonly<Record<string, string>>;
@@ -113,7 +113,7 @@ export interface Form extends Omit<Drawn, 'view' | 'locals'> {
   readonly cancel: string;
 }
 
-/** Draws a form, with what was typed before and what is wrong with it. */
+/** Renders a form with its submitted values and errors. */
 export function formPage(
   { facts = [], fields = [], hidden = {}, copies = [], also, submit, danger = false, cancel, ...page }: Form,
   typed: Typed,
@@ -147,7 +147,7 @@ interface Problem {
   readonly message: Phrase;
 }
 
-/** Fields as a view draws them, each with what was typed and what is wrong with it; and all that is wrong, for the summary. */
+/** Fields for a view, each with its submitted value and error; and all errors, for the summary. */
 export function drawnFields(fields: readonly Field[], typed: Typed) {
   const problems = typed.problems.map((problem) => ofField(problem, fields));
   const drawn = fields.map((field) => ({
@@ -225,7 +225,7 @@ export function typedValues(fields: readonly Field[], form: URLSearchParams): Re
   return Object.fromEntries(fields.map((field) => [field.name, typedValue(field, form)]));
 }
 
-/** @returns undefined: empty; text: what is no integer */
+/** @returns undefined: empty; the text: not an integer */
 const numberIn = (text: string): number | string | undefined =>
   text.trim() === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : text;
 

@@ -15,11 +15,11 @@ export interface SortedBy<Order extends string> {
   readonly by: Order;
   /** The first click sorts in descending order. Set for everything except text: times, numbers, yes and no. */
   readonly descending?: boolean;
-  /** Its codes, in the order in which they are sorted whatever words the list shows for them. Set for everything that is shown in other words than it is stored. */
+  /** Its codes, in the order of sorting, whatever texts the list shows for them. Required if texts differ from the stored values. */
   readonly codes?: readonly string[];
   /** The default sort column, in the direction of its first click. */
   readonly isFirst?: boolean;
-  /** The search above a long list finds its words. */
+  /** Is the column searched? */
   readonly searched?: boolean;
 }
 
@@ -63,7 +63,7 @@ const isSorted = <Order extends string>(column: ListColumns<Order>[number]): col
 
 const isSearched = (column: ListColumns[number]): column is SearchedBy => typeof column === 'object' && 'searchedBy' in column;
 
-/** The column that an address sorts by, and the direction; otherwise the one that the list is sorted by at first. */
+/** The column and direction in the URL; by default those of the list. */
 export function sortIn<Order extends string>(query: URLSearchParams, columns: ListColumns<Order>) {
   const typed = query.get('sort') ?? '';
   const sorted = columns.filter(isSorted);

@@ -41,7 +41,7 @@ export interface Action {
   readonly icon?: IconName;
 }
 
-/** One of the pages about a thing. */
+/** One of the pages about an object. */
 interface Tab extends Action {
   /** Is it the current page? Absent: if the address is the same. */
   readonly isCurrent?: boolean;
@@ -62,7 +62,7 @@ export interface Drawn {
   readonly lead?: Text;
   /** Name for the initials before the title. */
   readonly avatar?: string;
-  /** The state of the thing, beside its name. */
+  /** The state of the object, beside its name. */
   readonly status?: Status | undefined;
   /** Further actions in a menu; dangerous ones last. */
   readonly more?: readonly Action[];
@@ -123,7 +123,7 @@ export interface ConsolePage {
   readonly mostFileBytes?: number;
   /** @throws {ApiError} */
   show(visit: ConsoleRequest, typed: Typed): Promise<Drawn>;
-  /** Carries the form out. @throws {ApiError} the form is shown again with what is wrong */
+  /** Handles the form. @throws {ApiError} the form is shown again with its errors */
   receive?(visit: ConsoleRequest, form: URLSearchParams): Promise<Drawn | GoTo>;
   /** Same access as the page. @throws {ApiError} */
   download?(visit: ConsoleRequest): Promise<Download>;

@@ -14,7 +14,7 @@ import type { Typed } from './page.ts';
 
 /** The button that searches instead of saving. */
 export const LOOK_UP = 'look-up';
-/** So many are offered; words narrow them. */
+/** Maximum number of suggestions; search words narrow them. */
 const MOST = 20;
 
 interface PickManyField extends Omit<PickField, 'kind' | 'picked' | 'found' | 'q'> {
@@ -60,7 +60,7 @@ export interface Candidate {
 export interface Candidates {
   /** Kind, as in console addresses, e.g. `users`; absent: not part of the global search. */
   readonly what?: string;
-  /** Those that match the words, at most so many; without words: any. */
+  /** Those that match the words, up to a maximum; without words: any. */
   find(words: string, most: number): Promise<readonly Candidate[]>;
   byId(id: string): Promise<Candidate | undefined>;
 }
@@ -100,7 +100,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
   };
 }
 
-/** @returns the id of what was chosen or named; undefined: nothing @throws {ApiError} validation of the field: nothing fits, or several do */
+/** @returns ID of the selected or named object; undefined: none @throws {ApiError} validation of the field: no match, or several */
 export async function pickedId(candidates: Candidates, name: string, typed: string): Promise<string | undefined> {
   const words = typed.trim();
   if (words === '') return undefined;
@@ -115,5 +115,5 @@ export async function pickedId(candidates: Candidates, name: string, typed: stri
   throw validation([{ field: name, message: problem }]);
 }
 
-/** `Sales (dep_…)`, as a line shows what is chosen, or the id alone. */
+/** The ID in `Sales (dep_…)`, the text of a selection, or a plain ID. */
 const idIn = (words: string): string | undefined => /(?:^|\()([a-z]{3}_[0-9A-Za-z]+)\)?$/.exec(words)?.[1];

@@ -21,7 +21,7 @@ const PLAIN: Readonly<Record<string, Phrase>> = {
   ),
 };
 
-/** @returns what is wrong with a form; undefined when the error is about something else */
+/** @returns the errors of a form; undefined if the error is about something else */
 export function fieldMessages(error: unknown): readonly FieldMessage[] | undefined {
   if (!(error instanceof ApiError)) return undefined;
   // `…current state: the organization has members`

@@ -55,7 +55,7 @@ export interface FormProblem {
 interface Framing {
   readonly heading: string;
   readonly problems?: readonly FormProblem[] | undefined;
-  /** HTTP status; absent: as the problems say. */
+  /** HTTP status; absent: derived from the problems. */
   readonly status?: number | undefined;
 }
 

@@ -3,7 +3,7 @@ import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 /** The database is unreachable: 503 for clients, a redirect at the authorize endpoint. */
 export class TemporarilyUnavailable extends errors.OIDCProviderError {
-  // Unless told otherwise, oidc-provider reports errors of status 500 and above as server_error.
+  // By default, oidc-provider reports errors of status 500 and above as server_error.
   override readonly expose = true;
   override readonly allow_redirect = true;
 

@@ -103,7 +103,7 @@ const auth0User = z.looseObject({
 });
 type Auth0User = z.output<typeof auth0User>;
 
-/** @param passwords hash texts by user ID, without the part before the bar */
+/** @param passwords hashes by user ID, without the part before the bar */
 export async function* itemsOfAuth0(
   source: AsyncIterable<Buffer>,
   passwords: ReadonlyMap<string, string> = new Map(),

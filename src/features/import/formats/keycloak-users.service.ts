@@ -35,7 +35,7 @@ export function* flatGroups(groups: readonly KeycloakGroup[], above: string): Ge
   }
 }
 
-/** The group of that path and those that it is in: what they have, its members have. */
+/** The group with the path and its parents, whose roles its members have too. */
 export const groupsAbove = (path: string, tree: readonly PlacedGroup[]): PlacedGroup[] =>
   tree.filter((one) => path === one.path || path.startsWith(`${one.path}/`));
 

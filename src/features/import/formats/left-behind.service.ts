@@ -1,7 +1,7 @@
 /** Counts what an import does not take, by kind, for its report. docs/reference/import.md lists the kinds. */
 import type { ImportItem } from '../import-record.service.ts';
 
-/** A kind of thing that is not imported. */
+/** A kind of object that is not imported. */
 export interface LeftBehind {
   /** Path in the document; `*` stands for each element. */
   readonly at: readonly string[];
