@@ -1,7 +1,4 @@
-/**
- * Describes schemas of the API in words: type, constraints and an example of each field. Supports the part of JSON Schema that zod
- * generates.
- */
+/** Describes schemas of the API in words: type, constraints and an example of each field. Supports the part of JSON Schema that zod generates. */
 
 export interface Schema {
   readonly $ref?: string;

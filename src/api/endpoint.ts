@@ -51,10 +51,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly body?: B;
   /** Valid bodies by purpose. */
   readonly examples?: Readonly<Record<string, object>>;
-  /**
-   * Schema of the resource that a caller may have read before and send back; fields that cannot be changed are ignored. Default: the
-   * response.
-   */
+  /** Schema of the resource that a caller may have read before and send back; fields that cannot be changed are ignored. Default: the response. */
   readonly readBefore?: z.ZodType;
   /** Maximum size in KiB, if it is larger than usual (body.ts). */
   readonly bodyLimit?: number;
@@ -183,12 +180,10 @@ function nextPage(ctx: Context, { config }: Services, after: string): string {
   return url.href;
 }
 
-// Parameters that can be in the query or in a JSON body, as in the organization endpoints; the query takes precedence (decisions,
-// "Organizations").
+// Parameters that can be in the query or in a JSON body, as in the organization endpoints; the query takes precedence (decisions, "Organizations").
 
 /**
- * Declares an endpoint with such parameters. Both places are validated, even if the other one takes precedence. Required parameters may be
- * in either.
+ * Declares an endpoint with such parameters. Both places are validated, even if the other one takes precedence. Required parameters may be in either.
  * @param declaration.parameters by name
  */
 export const parameterized = <P extends z.ZodType, S extends z.ZodObject, R extends z.ZodType>(

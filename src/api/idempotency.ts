@@ -1,7 +1,6 @@
 /**
- * `Idempotency-Key` (IETF draft "The Idempotency-Key HTTP Header Field"): a POST repeated with its key within 24 hours is not executed
- * again and gets the same response. Key, change and response are one transaction, so an interrupted call has left either all of them or
- * nothing.
+ * `Idempotency-Key` (IETF draft "The Idempotency-Key HTTP Header Field"): a POST repeated with its key within 24 hours is not executed again and gets
+ * the same response. Key, change and response are one transaction, so an interrupted call has left either all of them or nothing.
  */
 import type { Context } from 'koa';
 import { once } from '../features/idempotency/idempotency.service.ts';

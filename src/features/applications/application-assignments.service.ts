@@ -53,8 +53,9 @@ export const assign = (
   services.database.transaction(async (trx) => (await assignWithin(trx, applicationId, assignee, request, roles)).assignment);
 
 /**
- * Assigns all of them or, if one is invalid, none. @returns the IDs of those that were not assigned before @throws {ApiError} not found:
- * the application, a user or a group
+ * Assigns all of them or, if one is invalid, none.
+ * @returns the IDs of those that were not assigned before
+ * @throws {ApiError} not found: the application, a user or a group
  */
 export const assignAll = (
   services: Services,

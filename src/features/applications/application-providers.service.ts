@@ -27,8 +27,8 @@ export async function requireProviders(
 }
 
 /**
- * @param trx in which the provider is locked, so that it cannot be referenced any more @returns IDs of the applications to announce after
- * the commit
+ * @param trx in which the provider is locked, so that it cannot be referenced any more
+ * @returns IDs of the applications to announce after the commit
  */
 export async function removeProviderFromApplications(
   { notifications }: Services,

@@ -50,9 +50,8 @@ export const APPLICATION_GRANT_TYPES = [
 export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
 /**
- * The rules where the specifications differ: the service's specification (state required and of limited characters, nonce with every token
- * of the authorize endpoint, userinfo for profile, email, address or phone), OpenID Connect Core, or FAPI 2.0 Security Profile
- * (fapi2.policy.ts).
+ * The rules where the specifications differ: the service's specification (state required and of limited characters, nonce with every token of the
+ * authorize endpoint, userinfo for profile, email, address or phone), OpenID Connect Core, or FAPI 2.0 Security Profile (fapi2.policy.ts).
  */
 export type Profile = 'service' | 'openid' | 'fapi2';
 

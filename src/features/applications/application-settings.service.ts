@@ -1,7 +1,6 @@
 /**
- * Schemas of an application's OAuth settings: client metadata of OpenID Connect Dynamic Client Registration section 2 and extensions of
- * this service. application-settings.policy.ts has defaults and rules across fields. Settings that pass both must also pass oidc-provider's
- * client schema.
+ * Schemas of an application's OAuth settings: client metadata of OpenID Connect Dynamic Client Registration section 2 and extensions of this service.
+ * application-settings.policy.ts has defaults and rules across fields. Settings that pass both must also pass oidc-provider's client schema.
  */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';

@@ -1,7 +1,4 @@
-/**
- * `/account`: the applications that the user can open. Each tile starts a sign-in (OpenID Connect Core 1.0 section 4) or links to the home
- * page.
- */
+/** `/account`: the applications that the user can open. Each tile starts a sign-in (OpenID Connect Core 1.0 section 4) or links to the home page. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage } from '../../pages/account/page.ts';

@@ -12,10 +12,7 @@ export interface Application {
   readonly system: boolean;
   readonly settings: ApplicationSettings;
   readonly origin: ApplicationOrigin;
-  /**
-   * The ID of the authorization server where it registered itself, the only one that accepts it; null: created by an administrator or a
-   * document.
-   */
+  /** The ID of the authorization server where it registered itself, the only one that accepts it; null: created by an administrator or a document. */
   readonly registeredAt: string | null;
   /** When it is deleted unless a user signs in before; null: never. */
   readonly expiresAt: Date | null;

@@ -1,6 +1,5 @@
 /**
- * Applications → Connect: everything that a developer needs to connect the application to an authorization server, with snippets that run
- * unchanged.
+ * Applications → Connect: everything that a developer needs to connect the application to an authorization server, with snippets that run unchanged.
  */
 
 import { detailPage, type Fact, type FactsPart, type Part } from '../../pages/console/detail-page.ts';

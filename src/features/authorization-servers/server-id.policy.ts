@@ -1,7 +1,4 @@
-/**
- * IDs of authorization servers, their issuers, and the IDs that a custom server can have: none that collides with a path of the built-in
- * server.
- */
+/** IDs of authorization servers, their issuers, and the IDs that a custom server can have: none that collides with a path of the built-in server. */
 export const BUILT_IN = 'built-in';
 /** The initial custom server. */
 export const DEFAULT = 'default';

@@ -1,7 +1,6 @@
 /**
- * Signing algorithms of authorization servers (RFC 7518 section 3.1, RFC 8037 section 3.1), and automatic rotation of keys: after their
- * lifetime, and only after relying parties had time to load the next key (OpenID Connect Core section 10.1.1). Manual rotation has other
- * rules.
+ * Signing algorithms of authorization servers (RFC 7518 section 3.1, RFC 8037 section 3.1), and automatic rotation of keys: after their lifetime, and
+ * only after relying parties had time to load the next key (OpenID Connect Core section 10.1.1). Manual rotation has other rules.
  */
 
 /** Each server has keys for these: OpenID Connect requires RS256 of every server, and an application can select either. */

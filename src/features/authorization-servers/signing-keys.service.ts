@@ -115,8 +115,7 @@ function publicPart(jwk: JWK): Record<string, unknown> {
 }
 
 /**
- * Active keys first, because oidc-provider signs with the first suitable one. The server's own algorithm first, for clients that use the
- * first key.
+ * Active keys first, because oidc-provider signs with the first suitable one. The server's own algorithm first, for clients that use the first key.
  */
 const byUse =
   (own: SigningAlg) =>

@@ -16,9 +16,8 @@ import { currentSettings } from '../settings/settings-cache.service.ts';
 import { LIMITS_OF_REQUESTS, networkOf, TooManyFailures } from '../sign-in/failure-limits.service.ts';
 import { type BotPurpose, UNPROVED } from './bots.policy.ts';
 
-// Proof of work with the ALTCHA protocol, version 2: the browser searches for a number with many PBKDF2 derivations, in about half a
-// second. Challenges are signed, expire, and work once across all processes. Nothing about the visitor is stored, and no other service
-// is involved.
+// Proof of work with the ALTCHA protocol, version 2: the browser searches for a number with many PBKDF2 derivations, in about half a second.
+// Challenges are signed, expire, and work once across all processes. Nothing about the visitor is stored, and no other service is involved.
 
 const ALGORITHM = 'PBKDF2/SHA-256';
 /** Iterations of one derivation. */

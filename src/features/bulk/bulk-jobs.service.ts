@@ -185,8 +185,8 @@ export const entryOf = (jobId: string, created: Date) => ({
 });
 
 /**
- * Stops a job; completed rows are not undone. Requires the permission to start it. @throws {ApiError} not found, forbidden; wrong state: it is not
- * running
+ * Stops a job; completed rows are not undone. Requires the permission to start it.
+ * @throws {ApiError} not found, forbidden; wrong state: it is not running
  */
 export async function cancelJob({ database }: Services, id: string, request: RequestContext): Promise<void> {
   await database.transaction(async (trx) => {

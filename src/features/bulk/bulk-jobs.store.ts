@@ -40,7 +40,8 @@ export async function insertRows(
 
 /**
  * Adds the users of a selection as rows.
- * @param users rows of `users`, without columns @param ids only these of them; undefined: all
+ * @param users rows of `users`, without columns
+ * @param ids only these of them; undefined: all
  * @param most rows at most
  * @returns how many there are; more than `most`: none is written
  */

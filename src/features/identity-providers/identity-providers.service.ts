@@ -170,7 +170,8 @@ export async function setIdentityProviderStatus(
 }
 
 /**
- * Deletes a provider, active or not, with its links to users. The users remain, and applications no longer refer to it. @throws {ApiError} not found
+ * Deletes a provider, active or not, with its links to users. The users remain, and applications no longer refer to it.
+ * @throws {ApiError} not found
  */
 export async function deleteIdentityProvider(services: Services, id: string, request: RequestContext): Promise<void> {
   const offering = await change(services, id, async (trx, before) => {

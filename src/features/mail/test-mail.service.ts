@@ -27,7 +27,8 @@ export type TestMail =
 
 /**
  * Sends the e-mail to the caller, whose permission was checked before.
- * @param render e-mail with example values instead of the plain test @param login of the recipient
+ * @param render e-mail with example values instead of the plain test
+ * @param login of the recipient
  */
 export async function sendTestMail(
   services: Services,

@@ -43,8 +43,11 @@ export async function typesToEnrol(
 }
 
 /**
- * Sends the first code. @param wish.number as typed; absent: the previous number @returns why none was sent @throws {InvalidStateToken} @throws
- * {TooManyFailures}
+ * Sends the first code.
+ * @param wish.number as typed; absent: the previous number
+ * @returns why none was sent
+ * @throws {InvalidStateToken}
+ * @throws {TooManyFailures}
  */
 export async function beginMessageEnrolment(
   services: Services,

@@ -123,8 +123,9 @@ export async function deleteOrganization(services: Services, orgId: string, requ
 }
 
 /**
- * Organizations outside the caller's permissions do not exist for them. @param need absent: any permission in it @throws {ApiError} not found;
- * forbidden: they have only other permissions there
+ * Organizations outside the caller's permissions do not exist for them.
+ * @param need absent: any permission in it
+ * @throws {ApiError} not found; forbidden: they have only other permissions there
  */
 export function checkReadable(orgId: string, request: RequestContext, need: OrganizationPermission | 'ANY' = 'ANY'): void {
   const roles = request.roles ?? [];

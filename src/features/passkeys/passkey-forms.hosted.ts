@@ -73,9 +73,7 @@ const SEALED = 'challenge';
 export const CREDENTIAL = 'credential';
 const asked = ({ kind, place, userId = '' }: PasskeyPurpose, browser: string): string => JSON.stringify([kind, place, userId, browser]);
 
-/**
- * @param ask returns options for a challenge; undefined: no passkeys here
- */
+/** @param ask returns options for a challenge; undefined: no passkeys here */
 export async function passkeyForm(
   { formTokens, passkeyChallenges: seal }: Sealing,
   ctx: Koa.Context,

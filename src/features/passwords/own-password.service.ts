@@ -66,8 +66,8 @@ export async function changeOwnPassword(
 }
 
 /**
- * Can this user remove their password: do the settings allow it, and do they have a passkey to sign in with? @param user locked, if the result
- * decides a change
+ * Can this user remove their password: do the settings allow it, and do they have a passkey to sign in with?
+ * @param user locked, if the result decides a change
  */
 export async function mayRemovePassword(services: Services, executor: Executor, user: User): Promise<boolean> {
   const { methods, passwordOptional } = await currentSettings(services, 'sign-in');

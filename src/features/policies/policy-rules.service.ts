@@ -141,8 +141,8 @@ const namesOf = ({ people, actors }: RuleConditions): Names => ({
 });
 
 /**
- * The server's lock prevents changes of its scopes and types. @throws {ApiError} validation: a user, group, application, scope, type of details or
- * hook does not exist
+ * The server's lock prevents changes of its scopes and types.
+ * @throws {ApiError} validation: a user, group, application, scope, type of details or hook does not exist
  */
 async function refuseMissing(
   trx: Executor,

@@ -42,8 +42,8 @@ const secondsFromNow = (seconds: number): Date => new Date(present().getTime() +
 const OF_ALL: readonly unknown[] = [401, 404, 429];
 
 /**
- * A failure of one user does not mean that the target is unavailable for all. @throws {TargetUnavailable} if it is; otherwise the given error, or a
- * refusal
+ * A failure of one user does not mean that the target is unavailable for all.
+ * @throws {TargetUnavailable} if it is; otherwise the given error, or a refusal
  */
 async function judge(scim: ScimTarget, error: unknown): Promise<never> {
   if (!(error instanceof TargetUnavailable) || OF_ALL.includes(error.status)) throw error;

@@ -52,8 +52,8 @@ export const targetSecretContext = (applicationId: string): string => `provision
 
 export interface ScimTarget {
   /**
-   * Checks whether the target responds with these credentials. Called if a failure may be specific to one resource. @throws {TargetUnavailable} it
-   * does not
+   * Checks whether the target responds with these credentials. Called if a failure may be specific to one resource.
+   * @throws {TargetUnavailable} it does not
    */
   check(): Promise<void>;
   /** @returns undefined if it does not exist @throws {TargetUnavailable} @throws {TargetRefusal} */

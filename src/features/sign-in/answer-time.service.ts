@@ -1,8 +1,7 @@
 /**
- * Delays refusals of passwords while there are imported hashes that cost more than our own, or passwords that an inline hook verifies: each
- * refusal takes as long as the most expensive comparison, so that timing does not distinguish unknown, imported and other users (OWASP
- * Authentication Cheat Sheet, "Authentication and Error Messages"). Correct passwords are never delayed. Waiting uses no CPU; without such
- * passwords there is no delay.
+ * Delays refusals of passwords while there are imported hashes that cost more than our own, or passwords that an inline hook verifies: each refusal
+ * takes as long as the most expensive comparison, so that timing does not distinguish unknown, imported and other users (OWASP Authentication Cheat
+ * Sheet, "Authentication and Error Messages"). Correct passwords are never delayed. Waiting uses no CPU; without such passwords there is no delay.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { timings } from '../../platform/clock/timings.ts';

@@ -14,10 +14,7 @@ import type { FirstStep, PasswordCheck } from './sign-in.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
 import { afterFirstStep, byPassword, InvalidStateToken, keepFirstStep, type SignInStep } from './sign-in-steps.service.ts';
 
-/**
- * Target after a sign-in without an application: always a page of this service, never a URL of the query (open redirect, RFC 9700 section
- * 4.11).
- */
+/** Target after a sign-in without an application: always a page of this service, never a URL of the query (open redirect, RFC 9700 section 4.11). */
 export async function targetAfterSignIn(deps: SignInDeps, ctx: Koa.Context, userId: string): Promise<string> {
   const page = pageAfterSignIn(deps, ctx);
   if (page === undefined) return (await isAdministrator(deps.services, userId)) ? '/admin' : addressOfPage('');

@@ -25,8 +25,7 @@ const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, secon
 const USER_CODES: FailureLimit = { prefix: 'user-code', most: 20, seconds: QUARTER_HOUR };
 
 /**
- * Authorization requests without a session, and device requests, each of which is stored. Counted in batches, the last of which may exceed
- * the limit.
+ * Authorization requests without a session, and device requests, each of which is stored. Counted in batches, the last of which may exceed the limit.
  */
 const PENDING_SIGN_INS: FailureLimit = { prefix: 'pending-sign-in', most: 1950, seconds: QUARTER_HOUR };
 

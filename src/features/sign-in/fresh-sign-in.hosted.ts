@@ -52,9 +52,7 @@ const FIRST = 'applications';
 
 export type SignedInSession = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
 
-/**
- * Can a session that needs strengthening do so with only a factor? A user without one would set one up, which an older session must not do.
- */
+/** Can a session that needs strengthening do so with only a factor? A user without one would set one up, which an older session must not do. */
 export const mayStepUp = async (
   { services }: HostedDeps,
   { user, amr, authenticatedAt }: Pick<FirstStep, 'amr' | 'authenticatedAt'> & { readonly user: { readonly id: string } },

@@ -16,7 +16,8 @@ export interface SignedIn {
 }
 
 /**
- * @param at time of the change in epoch seconds @returns whether the session's user can make it: with their second factor, if they have one
+ * @param at time of the change in epoch seconds
+ * @returns whether the session's user can make it: with their second factor, if they have one
  */
 export async function isFreshSignIn(
   { services }: { readonly services: Services },

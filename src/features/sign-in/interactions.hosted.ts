@@ -87,9 +87,7 @@ export interface InteractionDetails {
     /** Does the application get a refresh token without offline_access? */
     readonly staysConnected: boolean;
   };
-  /**
-   * Origin of the validated redirect URI (for a native application the scheme, `com.example.app:`) first, then the application's others.
-   */
+  /** Origin of the validated redirect URI (for a native application the scheme, `com.example.app:`) first, then the application's others. */
   readonly redirectOrigins: readonly string[];
 }
 

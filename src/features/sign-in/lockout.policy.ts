@@ -1,7 +1,6 @@
 /**
- * When wrong passwords lock an account (OWASP Authentication Cheat Sheet, "Account Lockout"): ten in a row for one minute, every further
- * ten for twice as long, at most an hour. A browser in which the user signed in before is counted separately. Failures by address have
- * other rules.
+ * When wrong passwords lock an account (OWASP Authentication Cheat Sheet, "Account Lockout"): ten in a row for one minute, every further ten for
+ * twice as long, at most an hour. A browser in which the user signed in before is counted separately. Failures by address have other rules.
  */
 
 /** Number of wrong passwords that causes a lock. */

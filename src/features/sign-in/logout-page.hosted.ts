@@ -1,6 +1,4 @@
-/**
- * The page that asks for confirmation before the sign-out (OpenID Connect RP-Initiated Logout 1.0 section 2, "SHOULD ask the End-User").
- */
+/** The page that asks for confirmation before the sign-out (OpenID Connect RP-Initiated Logout 1.0 section 2, "SHOULD ask the End-User"). */
 import type Koa from 'koa';
 import { accountLabel } from '../../pages/hosted/page-models.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';

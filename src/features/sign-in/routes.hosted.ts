@@ -123,8 +123,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       if (origins === undefined) return next();
       ctx.body = { origins };
     })
-    // Okta's Terraform provider requests this to find out the type of the service. The older type has no authentication policies for
-    // applications.
+    // Okta's Terraform provider requests this to find out the type of the service. The older type has no authentication policies for applications.
     .get('/.well-known/okta-organization', (ctx) => {
       ctx.body = { id: 'gatehouse', pipeline: 'v1', settings: {}, _links: { organization: { href: config.baseUrl } } };
     })

@@ -1,6 +1,4 @@
-/**
- * Enrolment of an authenticator app during a sign-in: a code confirms it, then the recovery codes are shown, then the sign-in is completed.
- */
+/** Enrolment of an authenticator app during a sign-in: a code confirms it, then the recovery codes are shown, then the sign-in is completed. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';

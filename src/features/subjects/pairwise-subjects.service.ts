@@ -16,8 +16,7 @@ import type { ApplicationSettings, GivenSettings } from '../applications/applica
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
 import { sectorProblem } from './pairwise.policy.ts';
 
-// Document at `sector_identifier_uri` (OpenID Connect Dynamic Client Registration section 5), validated whenever an application with it
-// is saved.
+// Document at `sector_identifier_uri` (OpenID Connect Dynamic Client Registration section 5), validated whenever an application with it is saved.
 
 const FIELD = 'settings.oauthClient.sector_identifier_uri';
 const members = z.array(z.string().max(2048)).max(1000);

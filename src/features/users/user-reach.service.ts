@@ -1,7 +1,4 @@
-/**
- * Finds the user of a call and checks the caller's access. features/administrators/administration.policy.ts defines the scope of
- * administrators.
- */
+/** Finds the user of a call and checks the caller's access. features/administrators/administration.policy.ts defines the scope of administrators. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { forbidden, requireFound } from '../../platform/errors/errors.ts';
@@ -30,8 +27,7 @@ export async function findVisibleUser(executor: Executor, idOrLogin: string, req
 }
 
 /**
- * Like `findVisibleUser`, for data about where a user is: refused to callers who see the user only as a member of one of several
- * organizations.
+ * Like `findVisibleUser`, for data about where a user is: refused to callers who see the user only as a member of one of several organizations.
  * @throws {ApiError} not found, forbidden
  */
 export async function findCloselyVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {

@@ -190,8 +190,8 @@ function refuseOutOfReach({ orgId, roles = [], groupIds = [] }: NewUser, request
 }
 
 /**
- * Verifying an imported hash can cost a second per attempt, which slows everyone down. @throws {ApiError} forbidden to administrators of
- * organizations
+ * Verifying an imported hash can cost a second per attempt, which slows everyone down.
+ * @throws {ApiError} forbidden to administrators of organizations
  */
 function refuseForeignHash({ passwordHash }: GivenPassword, request: RequestContext): void {
   if (passwordHash !== undefined && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();

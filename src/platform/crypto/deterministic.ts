@@ -1,7 +1,6 @@
 /**
- * Deterministic encryption of short texts: an HMAC of the text is the initialization vector of AES in counter mode, and its authentication
- * tag (the SIV construction of Rogaway and Shrimpton, which RFC 5297 builds on AES alone). The same text under the same key is the same
- * value.
+ * Deterministic encryption of short texts: an HMAC of the text is the initialization vector of AES in counter mode, and its authentication tag (the
+ * SIV construction of Rogaway and Shrimpton, which RFC 5297 builds on AES alone). The same text under the same key is the same value.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 

@@ -8,8 +8,7 @@ import { type TraceContext, traceContext, withContexts } from '../telemetry/trac
 import { isUnanswered, isUnavailable, Overloaded, wasHeldUp } from './database-failures.ts';
 
 /**
- * One statement at a time: later requests form the next batch. A statement that takes longer than this many milliseconds no longer blocks
- * the next.
+ * One statement at a time: later requests form the next batch. A statement that takes longer than this many milliseconds no longer blocks the next.
  */
 const HELD_UP = 20;
 const MOST_UNDER_WAY = 4;

@@ -52,8 +52,7 @@ const POOL_SIZE = 10;
 export const connectionsOfProcess = (notifications: 'listen' | 'poll'): number => POOL_SIZE + (notifications === 'listen' ? 1 : 0);
 
 /**
- * Set by a statement, because poolers refuse unknown start-up parameters. Also set without a limit, because the database or its user may
- * have one.
+ * Set by a statement, because poolers refuse unknown start-up parameters. Also set without a limit, because the database or its user may have one.
  * @param statementTimeout milliseconds; 0: none
  */
 const session = (statementTimeout: number): string =>

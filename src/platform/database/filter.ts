@@ -24,10 +24,7 @@ export interface AttributeColumn {
   /** An expression without parameters, e.g. `profile->>'firstName'`. */
   readonly sql: string;
   readonly type: AttributeType;
-  /**
-   * For an attribute with several values: the rows of its values, e.g. `jsonb_array_elements(target) AS element`. One matching row is
-   * enough.
-   */
+  /** For an attribute with several values: the rows of its values, e.g. `jsonb_array_elements(target) AS element`. One matching row is enough. */
   readonly among?: string;
   /** Is the text compared case-sensitively? */
   readonly caseExact?: boolean;

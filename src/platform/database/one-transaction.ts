@@ -4,9 +4,8 @@ import type { Services } from './dependencies.ts';
 import type { Change } from './notifications.ts';
 
 /**
- * Calls the work with services that write in one transaction; their own transactions become savepoints of it. The work may be repeated, as
- * in `Database.transaction`. Other processes are notified after the commit: a cache that is cleared earlier would be filled with the former
- * state again.
+ * Calls the work with services that write in one transaction; their own transactions become savepoints of it. The work may be repeated, as in
+ * `Database.transaction`. Other processes are notified after the commit: a cache that is cleared earlier would be filled with the former state again.
  */
 export async function inOneTransaction<T>(
   services: Services,

@@ -11,10 +11,7 @@ export interface Window {
   readonly limit: number;
   /** Cursor of the previous page; absent: first page. */
   readonly after?: number | undefined;
-  /**
-   * Instead of a cursor: the page number, from 1. All rows are counted. Rows of a table are sorted newest first; other lists keep their
-   * order.
-   */
+  /** Instead of a cursor: the page number, from 1. All rows are counted. Rows of a table are sorted newest first; other lists keep their order. */
   readonly page?: number | undefined;
   /** Only with a page number: a different order. */
   readonly sort?: RowSort | undefined;

@@ -8,8 +8,7 @@ import { containing } from './filter.ts';
 /**
  * Adds the search to a query. Words of punctuation only match nothing.
  * @param names SQL expressions; for large tables, exactly those of the index
- * @param or also matches the row with the typed ID, or rows with the typed text anywhere in a name. No index supports parts: for small
- * tables
+ * @param or also matches the row with the typed ID, or rows with the typed text anywhere in a name. No index supports parts: for small tables
  */
 export function applyWords(query: Knex.QueryBuilder, names: readonly string[], typed: string, or?: 'id' | 'part'): void {
   query.where((either) => {
@@ -20,8 +19,8 @@ export function applyWords(query: Knex.QueryBuilder, names: readonly string[], t
 }
 
 /**
- * An expression that sorts a text without regard to case and accents, the same on every server (migrations/093-sorted-names.ts). @param sql
- * text expression
+ * An expression that sorts a text without regard to case and accents, the same on every server (migrations/093-sorted-names.ts).
+ * @param sql text expression
  */
 export const inAlphabet = (sql: string): string => `sort_text(${sql}) COLLATE "C"`;
 

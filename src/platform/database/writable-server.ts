@@ -70,8 +70,8 @@ async function look(servers: readonly string[], list: string): Promise<string> {
 }
 
 /**
- * @returns the first server in order that accepts writes, starting with the last writable one, regardless of which responds first @throws
- * {NoWritableServer}
+ * @returns the first server in order that accepts writes, starting with the last writable one, regardless of which responds first
+ * @throws {NoWritableServer}
  */
 function writableServer(servers: readonly string[]): Promise<string> {
   const list = servers.join(' ');

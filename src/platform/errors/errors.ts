@@ -73,9 +73,7 @@ export const internal = (): ApiError => new ApiError('E0000009', 500, 'Internal 
 export const unavailable = (): ApiError =>
   new ApiError('E0000009', 503, 'The service is unavailable at present, try again', [], { 'Retry-After': '1' });
 
-/**
- * The API token is missing, malformed, unknown or expired, or its creator is inactive. A 401 names the scheme (RFC 9110 section 15.5.2).
- */
+/** The API token is missing, malformed, unknown or expired, or its creator is inactive. A 401 names the scheme (RFC 9110 section 15.5.2). */
 export const invalidToken = (): ApiError => new ApiError('E0000011', 401, 'Invalid token provided', [], { 'WWW-Authenticate': 'SSWS' });
 
 export const conflict = (problem: FieldProblem): ApiError =>
@@ -106,8 +104,7 @@ export const errorObject = (error: ApiError, errorId: string) => ({
 });
 
 /**
- * The same as Problem Details. The type is `about:blank`, so the title is that of the status; the code is an extension (RFC 9457 sections
- * 3, 4.2.1).
+ * The same as Problem Details. The type is `about:blank`, so the title is that of the status; the code is an extension (RFC 9457 sections 3, 4.2.1).
  */
 export const problemDetails = (error: ApiError, errorId: string) => ({
   type: 'about:blank',

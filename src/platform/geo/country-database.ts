@@ -1,6 +1,5 @@
 /**
- * Countries of network addresses, from a file in the MaxMind DB format (version 2.0) that the operator provides and updates. Nothing is
- * downloaded.
+ * Countries of network addresses, from a file in the MaxMind DB format (version 2.0) that the operator provides and updates. Nothing is downloaded.
  */
 import { readFile, stat } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';

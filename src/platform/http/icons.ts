@@ -1,6 +1,4 @@
-/**
- * The icons of the pages: outlines of the package heroicons, read once at start and inlined as SVG, so that pages load no further files.
- */
+/** The icons of the pages: outlines of the package heroicons, read once at start and inlined as SVG, so that pages load no further files. */
 import { readFileSync } from 'node:fs';
 
 /** File in the package, by purpose. */

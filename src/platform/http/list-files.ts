@@ -11,10 +11,7 @@ const CAST = {
   object: (value: unknown) => JSON.stringify(value),
 };
 
-/**
- * An error of the records ends the file, which reports it to the response. Without `pipeline` the error would be unhandled and end the
- * process.
- */
+/** An error of the records ends the file, which reports it to the response. Without `pipeline` the error would be unhandled and end the process. */
 const noError = () => {};
 
 /**

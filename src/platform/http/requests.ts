@@ -70,10 +70,7 @@ function family(path: string, apiResources: ReadonlySet<string>): string {
   return PAGES.has(first) ? `/${first}` : 'other';
 }
 
-/**
- * Removes everything after these segments, in any case: it is a secret or identifies a pending sign-in. The router is not case-sensitive
- * either.
- */
+/** Removes everything after these segments, in any case: it is a secret or identifies a pending sign-in. The router is not case-sensitive either. */
 const withoutToken = (path: string): string =>
   path.replace(/(\/(?:choose-password|verify-email|interaction|authorize|device)|^\/+(?:invitation|setup|code))\/.*/is, '$1/...');
 

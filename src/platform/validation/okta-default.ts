@@ -1,6 +1,5 @@
 /**
- * Fields that Okta's SDKs and Terraform provider always send. They cannot be changed here: only Okta's default is accepted, and nothing is
- * stored.
+ * Fields that Okta's SDKs and Terraform provider always send. They cannot be changed here: only Okta's default is accepted, and nothing is stored.
  */
 import { z } from 'zod';
 

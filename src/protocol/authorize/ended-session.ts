@@ -13,8 +13,7 @@ export function answersBySession(ctx: KoaContextWithOIDC): void {
 }
 
 /**
- * Discards the response and redirects the browser to the same request. Parameters of a request object are merged, because it can be used
- * only once.
+ * Discards the response and redirects the browser to the same request. Parameters of a request object are merged, because it can be used only once.
  */
 export function repeatRequest(ctx: KoaContextWithOIDC): void {
   const { params, provider, entities } = ctx.oidc;

@@ -57,8 +57,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 
 export function createInteractions({ servers, services, gone, describe }: InteractionParts) {
   /**
-   * Interactions of current requests without a session. The response does not look them up again, because that fails if the interaction has
-   * ended.
+   * Interactions of current requests without a session. The response does not look them up again, because that fails if the interaction has ended.
    */
   const looked = new WeakMap<IncomingMessage, readonly [BuiltServer, Interaction]>();
 

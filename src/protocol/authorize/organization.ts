@@ -1,7 +1,6 @@
 /**
- * The organization that a user signs in for: from the parameter `organization`, by the user's choice, or the only one they belong to. The
- * session stores it for each application, the tokens of a grant keep it (storage/model-adapter.ts), and claims contain it
- * (token/server-claims.ts).
+ * The organization that a user signs in for: from the parameter `organization`, by the user's choice, or the only one they belong to. The session
+ * stores it for each application, the tokens of a grant keep it (storage/model-adapter.ts), and claims contain it (token/server-claims.ts).
  */
 import { isSessionOver, type OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import {

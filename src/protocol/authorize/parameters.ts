@@ -68,17 +68,11 @@ export function checkPushed({ oidc: { client, route, entities } }: KoaContextWit
     );
 }
 
-/**
- * Characters that a profile accepts in the state. All profiles but `service` allow those of RFC 6749 appendix A.5 and do not require a
- * state.
- */
+/** Characters that a profile accepts in the state. All profiles but `service` allow those of RFC 6749 appendix A.5 and do not require a state. */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: PRINTABLE, fapi2: PRINTABLE };
 
-/**
- * Can an error response contain this state? Refused states are returned too, because clients find their request by it (RFC 6749 section
- * 4.1.2.1).
- */
+/** Can an error response contain this state? Refused states are returned too, because clients find their request by it (RFC 6749 section 4.1.2.1). */
 export const isReturnable = (state: string): boolean => ALLOWED.openid.test(state);
 
 /**
@@ -126,8 +120,8 @@ export function checkIdpScope(ctx: KoaContextWithOIDC): void {
 export const WITHOUT_OPENID = { acr_values: 'acr_values_without_openid', max_age: 'max_age_without_openid' } as const;
 
 /**
- * An API can require a stronger or more recent sign-in from an application that does not request an ID token (RFC 9470 section 4). @returns
- * the parameters to replace
+ * An API can require a stronger or more recent sign-in from an application that does not request an ID token (RFC 9470 section 4).
+ * @returns the parameters to replace
  */
 export const withoutOpenid = (
   { acr_values: acr, max_age: age }: Readonly<Record<string, string | string[] | undefined>>,
@@ -139,8 +133,8 @@ export const withoutOpenid = (
 });
 
 /**
- * Restores both names after the library's check. Pushed parameters keep the internal names and are checked again on use. @throws
- * {errors.InvalidRequest}
+ * Restores both names after the library's check. Pushed parameters keep the internal names and are checked again on use.
+ * @throws {errors.InvalidRequest}
  */
 export function restoreStepUp({ oidc: { params, prompts, route } }: KoaContextWithOIDC): void {
   const { [WITHOUT_OPENID.acr_values]: acr, [WITHOUT_OPENID.max_age]: age } = params ?? {};

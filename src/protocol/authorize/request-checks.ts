@@ -112,10 +112,7 @@ function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
   return REQUEST_ROUTES.includes(ctx.oidc.route) ? onUserRequest(ctx, check) : undefined;
 }
 
-/**
- * Requests without redirect URI, state and nonce: device authorization (RFC 8628 section 3.1) and backchannel authentication (CIBA section
- * 7.1).
- */
+/** Requests without redirect URI, state and nonce: device authorization (RFC 8628 section 3.1) and backchannel authentication (CIBA section 7.1). */
 const ELSEWHERE: readonly unknown[] = ['device_authorization', 'backchannel_authentication'];
 
 /** Like `onRequest`, but also for device and backchannel requests. */

@@ -177,8 +177,9 @@ const PUSHED = 'urn:ietf:params:oauth:request_uri:';
 const isByPush = ({ request_uri: uri }: RequestParameters): boolean => typeof uri === 'string' && uri.startsWith(PUSHED);
 
 /**
- * RFC 9101 section 6.3: parameters beside a pushed request are ignored. @throws {errors.InvalidRequest} @throws {errors.InvalidRequestUri}
- * it was never issued
+ * RFC 9101 section 6.3: parameters beside a pushed request are ignored.
+ * @throws {errors.InvalidRequest}
+ * @throws {errors.InvalidRequestUri} it was never issued
  */
 function byPush({ client_id, request_uri, request, ui_locales }: RequestParameters): RequestParameters {
   if (request !== undefined) throw new errors.InvalidRequest('request and request_uri cannot be used together');

@@ -151,8 +151,7 @@ function isUsersRefusal({ oidc: { params, entities } }: KoaContextWithOIDC): boo
 }
 
 /**
- * After an error, the library puts the secret of its form into the session, even into one that was not stored. That would end as an
- * internal error.
+ * After an error, the library puts the secret of its form into the session, even into one that was not stored. That would end as an internal error.
  */
 function keepUnsaved({ oidc: { session } }: KoaContextWithOIDC): void {
   if (session !== undefined && session.exp === undefined) Object.assign(session, { touched: false });

@@ -104,7 +104,8 @@ const ACCESS_TOKEN_TYPES = [...TYPES, 'at+jwt', 'application/at+jwt'];
 
 /**
  * @returns the subject of the token
- * @throws {errors.InvalidRequest} with the parameter and the reason (RFC 8693 section 2.2.2) @throws {IssuerKeysUnavailable}
+ * @throws {errors.InvalidRequest} with the parameter and the reason (RFC 8693 section 2.2.2)
+ * @throws {IssuerKeysUnavailable}
  */
 export async function identify(parts: IdentityParts, { name, token, type }: Presented, presenter: Presenter): Promise<PresentedIdentity> {
   if (!(Object.values(TOKEN_TYPES) as string[]).includes(type))

@@ -68,10 +68,7 @@ export async function answerShortly(parts: ShortPathParts, req: IncomingMessage,
   return true;
 }
 
-/**
- * Looks a token up for both paths. Results of a replica are used only if plainly valid: unknown tokens and refusals are checked on the
- * primary.
- */
+/** Looks a token up for both paths. Results of a replica are used only if plainly valid: unknown tokens and refusals are checked on the primary. */
 async function look(
   req: IncomingMessage,
   { state, replica }: Pick<ShortPathParts, 'state' | 'replica'>,

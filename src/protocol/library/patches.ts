@@ -167,8 +167,7 @@ export function applyPatches(
   // The plain `token` response type of RFC 6749 section 4.2: the library's configuration refuses it, its code supports it.
   instance(provider).configuration.responseTypes.push('token');
 
-  // RFC 7523 section 3 allows a clock tolerance. The library has one tolerance for client assertions and tokens, and tokens must expire on
-  // time.
+  // RFC 7523 section 3 allows a clock tolerance. The library has one tolerance for client assertions and tokens, and tokens must expire on time.
   Object.defineProperty(instance(provider).configuration, 'clockTolerance', { get: () => clockTolerance(Provider.ctx) });
 
   // The form_post page in our layout, without an inline script. registerResponseMode() does not replace an existing mode.

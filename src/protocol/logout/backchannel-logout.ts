@@ -1,7 +1,6 @@
 /**
- * Notifies an application that a browser session of its user has ended (OpenID Connect Back-Channel Logout 1.0 sections 2.4, 2.5 and 2.8).
- * Recipients are recorded when the session ends (protocol/storage/protocol-state.store.ts). The logout token is created on delivery, so
- * that it is fresh.
+ * Notifies an application that a browser session of its user has ended (OpenID Connect Back-Channel Logout 1.0 sections 2.4, 2.5 and 2.8). Recipients
+ * are recorded when the session ends (protocol/storage/protocol-state.store.ts). The logout token is created on delivery, so that it is fresh.
  */
 import { z } from 'zod';
 import { type Carrier, Undeliverable } from '../../features/outbox/outbox.service.ts';
@@ -20,8 +19,7 @@ async function logoutToken({ provider, subjects }: BuiltServer, client: Client, 
   token.set('sub', await subjects.of(client, userId));
   token.set('jti', crypto.randomUUID());
   token.set('events', { [EVENT]: {} });
-  // An application whose ID tokens have no sid cannot find the session by it. Without a sid, all sessions of the user are meant (section
-  // 2.4).
+  // An application whose ID tokens have no sid cannot find the session by it. Without a sid, all sessions of the user are meant (section 2.4).
   if (client.includeSid()) token.set('sid', sid);
   return token.issue({ use: 'logout' });
 }

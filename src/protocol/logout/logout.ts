@@ -33,9 +33,7 @@ export interface LogoutParts {
 const PARAMETERS = ['id_token_hint', 'post_logout_redirect_uri', 'state', 'client_id', 'ui_locales'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number] | 'confirm', string>>;
 
-/**
- * @throws {errors.InvalidRequest} a repeated parameter (RFC 6749 section 3.1), or control characters, some of which PostgreSQL cannot store
- */
+/** @throws {errors.InvalidRequest} a repeated parameter (RFC 6749 section 3.1), or control characters, some of which PostgreSQL cannot store */
 function single(source: Record<string, unknown>): Parameters {
   const read: Parameters = {};
   for (const name of [...PARAMETERS, 'confirm'] as const) {

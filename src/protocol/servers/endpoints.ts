@@ -60,8 +60,9 @@ export function methodsOf(path: string): readonly string[] | undefined {
 const ENDPOINTS: ReadonlySet<string> = new Set(Object.values(ROUTES));
 
 /**
- * Okta's SDKs do not read discovery. They expect endpoints below `{issuer}/v1`, some below `{issuer}/oauth2/v1` if the issuer has no
- * segment `oauth2`. @returns the endpoint's path, or the unchanged path
+ * Okta's SDKs do not read discovery. They expect endpoints below `{issuer}/v1`, some below `{issuer}/oauth2/v1` if the issuer has no segment
+ * `oauth2`.
+ * @returns the endpoint's path, or the unchanged path
  */
 export function withoutAlias(path: string): string {
   const own = /^(?:\/oauth2)?\/v1(\/[a-z]+)$/.exec(path)?.[1];

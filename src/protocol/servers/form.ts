@@ -37,8 +37,8 @@ export async function refuseRepeated(ctx: Context): Promise<void> {
 }
 
 /**
- * Reads a body by its events, which costs a third of an iterator. @returns undefined if it is too large; it is read to the end, so that a
- * response can be sent
+ * Reads a body by its events, which costs a third of an iterator.
+ * @returns undefined if it is too large; it is read to the end, so that a response can be sent
  */
 export function readText(req: IncomingMessage, limit: number): Promise<string | undefined> {
   return new Promise((resolve, reject) => {

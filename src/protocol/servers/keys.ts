@@ -11,8 +11,7 @@ import type { SigningKey } from '../../features/authorization-servers/signing-ke
 import { isPublished } from '../../features/authorization-servers/signing-keys.service.ts';
 import { ExternalSigningKey, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
-// The verification keys of a server and its JWKS (RFC 7517 section 5). A retired key leaves both when everything that it signed has
-// expired.
+// The verification keys of a server and its JWKS (RFC 7517 section 5). A retired key leaves both when everything that it signed has expired.
 
 const setOf = (keys: readonly SigningKey[]) => createLocalJWKSet({ keys: keys.map(({ publicJwk }) => publicJwk as unknown as JWK) });
 

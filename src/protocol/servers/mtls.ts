@@ -28,18 +28,14 @@ export function withoutMtls<T extends Readonly<Record<string, unknown>>>(documen
   return { ...rest, token_endpoint_auth_methods_supported: others };
 }
 
-/**
- * The URL of the request's endpoint as its client called it: below MTLS_BASE_URL if it used that. Only the two configured URLs are
- * returned.
- */
+/** The URL of the request's endpoint as its client called it: below MTLS_BASE_URL if it used that. Only the two configured URLs are returned. */
 export function aliasOf({ baseUrl, mtls }: Mtls, { headers }: IncomingMessage, url: string): string {
   if (mtls?.baseUrl === undefined || headers.host !== new URL(mtls.baseUrl).host) return url;
   return mtls.baseUrl + url.slice(baseUrl.length);
 }
 
 /**
- * The library's feature. Always on: an application that registered it must be accepted as a client and refused where no certificate can be
- * received.
+ * The library's feature. Always on: an application that registered it must be accepted as a client and refused where no certificate can be received.
  */
 export const mtlsFeature = (certificates: ClientCertificates): MtlsFeature => ({
   enabled: true,

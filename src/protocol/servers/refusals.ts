@@ -158,8 +158,8 @@ const LONGEST_URI = 2048;
 const shortText = (value: unknown): string | undefined => (typeof value === 'string' && value.length <= LONGEST_URI ? value : undefined);
 
 /**
- * Records why a request failed: in the log, and in the audit log unless the decision was recorded there already. @param given absent: the
- * remembered error, if any
+ * Records why a request failed: in the log, and in the audit log unless the decision was recorded there already.
+ * @param given absent: the remembered error, if any
  */
 export async function noteError(
   { server: { id, name }, reject }: Pick<ProviderParts, 'reject'> & { readonly server: AuthorizationServer },

@@ -10,9 +10,8 @@ import { browserDevice, deviceOf, keepDevice, newDevice } from '../../platform/h
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 
-// ID of the browser that obtained a refresh token, for introspection (`device_id`). It is derived from the device cookie, which is never
-// revealed. The code keeps it from the authorization request to its exchange, and refresh tokens pass it on. Grants without a browser get a
-// new one.
+// ID of the browser that obtained a refresh token, for introspection (`device_id`). It is derived from the device cookie, which is never revealed.
+// The code keeps it from the authorization request to its exchange, and refresh tokens pass it on. Grants without a browser get a new one.
 
 const deviceIdOf = (device: string): string => digest(`device_id ${device}`).slice(0, 22);
 

@@ -9,9 +9,8 @@ import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { bearerToken } from '../servers/credentials.ts';
 
-// Security event tokens (RFC 8417) in the profile of the Shared Signals Framework 1.0: issued by the built-in authorization server and
-// signed with its current key. They have a type, and no `sub` and `exp`, so that none can be used as another kind of token (SSF 1.0 section
-// 4).
+// Security event tokens (RFC 8417) in the profile of the Shared Signals Framework 1.0: issued by the built-in authorization server and signed with
+// its current key. They have a type, and no `sub` and `exp`, so that none can be used as another kind of token (SSF 1.0 section 4).
 
 /** Users have the same `sub` as in the receiver's other tokens. */
 export const signSecurityEvents =

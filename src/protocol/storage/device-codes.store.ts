@@ -35,8 +35,8 @@ interface DeviceCodeRow {
 }
 
 /**
- * Finds a device request or an application's sign-in request by the digests of its code, one for each key. @param serverKey absent: at any
- * server, with one index probe each
+ * Finds a device request or an application's sign-in request by the digests of its code, one for each key.
+ * @param serverKey absent: at any server, with one index probe each
  */
 export async function findDeviceCode(
   pool: pg.Pool,

@@ -1,7 +1,6 @@
 /**
  * Pushed authorization requests (RFC 9126). A request can contain a token (`id_token_hint`, `sessionToken`), so it is sealed under its own
- * `request_uri`, of which only a digest is stored. The row outlives the request by the time that a sign-in may take, so that a second use
- * is noticed.
+ * `request_uri`, of which only a digest is stored. The row outlives the request by the time that a sign-in may take, so that a second use is noticed.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { decodeJwt, UnsecuredJWT } from 'jose';

@@ -1,7 +1,6 @@
 /**
- * Leeway for refresh tokens: a used one can be used again for a moment if the first response was lost (RFC 9700 section 4.14.2). Its former
- * successor is then revoked, so that one chain of tokens remains. Use or revocation of the successor proves that the first response
- * arrived.
+ * Leeway for refresh tokens: a used one can be used again for a moment if the first response was lost (RFC 9700 section 4.14.2). Its former successor
+ * is then revoked, so that one chain of tokens remains. Use or revocation of the successor proves that the first response arrived.
  */
 import type pg from 'pg';
 import { MODELS, type StoredKey } from './protocol-state.store.ts';

@@ -1,7 +1,6 @@
 /**
- * Deletes codes, tokens and session entries of a deleted authorization server. Their rows contain the server's number, which is never
- * reused, so they are already unusable. There is no index on the number, because it would slow down every write: each table is scanned
- * once, in limited pieces.
+ * Deletes codes, tokens and session entries of a deleted authorization server. Their rows contain the server's number, which is never reused, so they
+ * are already unusable. There is no index on the number, because it would slow down every write: each table is scanned once, in limited pieces.
  */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
@@ -31,8 +30,7 @@ async function deletePiece(executor: Executor, table: string, by: string, server
   return rows[0]?.last ?? null;
 }
 
-// Checks in one statement whether several authorization servers, and all the data they were built from, are unchanged since they were
-// loaded.
+// Checks in one statement whether several authorization servers, and all the data they were built from, are unchanged since they were loaded.
 
 /**
  * The database increments a server's revision at every change of it and of its parts (migration 020). Data that all servers share is

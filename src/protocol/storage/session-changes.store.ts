@@ -14,7 +14,9 @@ const STRENGTHEN = {
 
 /**
  * Adds an authentication method to a session and changes its ID; everything else is unchanged.
- * @param id hash of the current cookie value @param change.id the new hash @param change.amr RFC 8176
+ * @param id hash of the current cookie value
+ * @param change.id the new hash
+ * @param change.amr RFC 8176
  * @returns false if it has ended or has another ID
  */
 export async function strengthenSession(

@@ -1,8 +1,7 @@
 /**
- * Sign-in requests of applications (OpenID Connect CIBA Core 1.0). The `auth_req_id` is stored as a digest. In mode ping it is also stored
- * sealed with the client's notification token, because both are sent to the client. Until the user answers, only a column contains the
- * user: the library treats a field `accountId` as an answer. The answer is that of a device code (device-code-adapter.ts), which finds the
- * row by its code.
+ * Sign-in requests of applications (OpenID Connect CIBA Core 1.0). The `auth_req_id` is stored as a digest. In mode ping it is also stored sealed
+ * with the client's notification token, because both are sent to the client. Until the user answers, only a column contains the user: the library
+ * treats a field `accountId` as an answer. The answer is that of a device code (device-code-adapter.ts), which finds the row by its code.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { pingContext } from '../../features/backchannel-requests/ping.policy.ts';
@@ -21,9 +20,7 @@ const KEPT = LIFETIMES.interaction;
 /** The library's account for an unknown user: the request is stored like others, but nobody can answer it. */
 export const UNKNOWN_USER = 'nobody';
 
-/**
- * Letters that the library's format for user codes leaves unchanged. 26 of them cannot be guessed, and the code works only for its user.
- */
+/** Letters that the library's format for user codes leaves unchanged. 26 of them cannot be guessed, and the code works only for its user. */
 const newCode = (): string => randomBase62(26).toUpperCase();
 
 /** Parameters that are not stored: secrets and hints about the user. */

@@ -46,8 +46,7 @@ export const looksLikeJwt = (value: string): boolean => value.startsWith('eyJ') 
 const isAccessToken = (claims: object): boolean => 'client_id' in claims;
 
 /**
- * Claims of every ID token of this service (library/patches.ts). JWT authorization responses have none of them, signed userinfo responses
- * no `jti`.
+ * Claims of every ID token of this service (library/patches.ts). JWT authorization responses have none of them, signed userinfo responses no `jti`.
  */
 const OF_ID_TOKENS = ['sub', 'iat', 'jti'];
 

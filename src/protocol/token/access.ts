@@ -1,7 +1,6 @@
 /**
- * Applies the server's access policies: features/policies/access-policy.policy.ts evaluates each authorization request and each access and
- * refresh token before it is issued. What no rule allows is `access_denied` (RFC 6749 section 4.1.2.1). A rule's lifetimes override the
- * server's.
+ * Applies the server's access policies: features/policies/access-policy.policy.ts evaluates each authorization request and each access and refresh
+ * token before it is issued. What no rule allows is `access_denied` (RFC 6749 section 4.1.2.1). A rule's lifetimes override the server's.
  */
 
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';

@@ -123,9 +123,7 @@ function requireTrusted({ oidc: { client } }: KoaContextWithOIDC): void {
     throw refuse("cannot be granted without the user's consent");
 }
 
-/**
- * The library's feature is off, because the parameter is handled here. The library still calls these two for codes and tokens with details.
- */
+/** The library's feature is off, because the parameter is handled here. The library still calls these two for codes and tokens with details. */
 export const CARRIED_DETAILS = {
   enabled: false as const,
   authorizationDetailsForAccessToken: async (_ctx: KoaContextWithOIDC, _token: object, source?: Pick<Granting, 'rar'>) => source?.rar,

@@ -14,8 +14,8 @@ import type { AccessRules } from './access.ts';
 const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
 
 /**
- * Lifetimes of access tokens depend on their format (access-token-format.ts). @param countUnanswered limits what unauthenticated senders
- * can store
+ * Lifetimes of access tokens depend on their format (access-token-format.ts).
+ * @param countUnanswered limits what unauthenticated senders can store
  */
 export function lifetimes(
   server: AuthorizationServer,

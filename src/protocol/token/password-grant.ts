@@ -1,7 +1,6 @@
 /**
- * The password grant (RFC 6749 section 4.3), for applications that enable it: the same checks of user name and password as on the sign-in
- * page, and the same tokens as from the code grant. There is no browser to ask for consent or a second factor, so users who need one are
- * refused.
+ * The password grant (RFC 6749 section 4.3), for applications that enable it: the same checks of user name and password as on the sign-in page, and
+ * the same tokens as from the code grant. There is no browser to ask for consent or a second factor, so users who need one are refused.
  */
 
 import { passwordScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';

@@ -39,8 +39,9 @@ export interface ServerClaims {
   /** All claims of an access token. @param known its user, if already read */
   ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
   /**
-   * The custom claims that fit into a JWT access token. @param payload the other claims @param hooked all custom claims, if a hook changed
-   * them
+   * The custom claims that fit into a JWT access token.
+   * @param payload the other claims
+   * @param hooked all custom claims, if a hook changed them
    */
   forAccessToken(token: ClaimedToken, payload: object, hooked?: Values): Promise<Values>;
   /** @param standard userinfo without custom claims @param token presented access token @returns userinfo */

@@ -1,6 +1,4 @@
-/**
- * Schemas of the signing and encryption settings, and the check for encryption keys at a `jwks_uri`, which are selected as in the library.
- */
+/** Schemas of the signing and encryption settings, and the check for encryption keys at a `jwks_uri`, which are selected as in the library. */
 import { z } from 'zod';
 import type { Config } from '../../../platform/config/config.ts';
 import { sharedOutbound } from '../../../platform/http/outbound.ts';

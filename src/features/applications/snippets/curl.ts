@@ -1,6 +1,5 @@
 /**
- * curl in a POSIX shell: the steps of the authorization code flow with PKCE (RFC 7636), or of the client credentials grant (RFC 6749
- * section 4.4).
+ * curl in a POSIX shell: the steps of the authorization code flow with PKCE (RFC 7636), or of the client credentials grant (RFC 6749 section 4.4).
  */
 import { type Facts, isMachine, type Snippet, type SnippetFile, sendsSecret, signsIn } from './snippet.ts';
 

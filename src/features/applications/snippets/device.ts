@@ -1,7 +1,4 @@
-/**
- * A device or command line in JavaScript: its user confirms a code on another device (RFC 8628), which can scan it as a QR code (section
- * 3.3.1).
- */
+/** A device or command line in JavaScript: its user confirms a code on another device (RFC 8628), which can scan it as a QR code (section 3.3.1). */
 import { hasKey, opening } from './openid-client.ts';
 import { type Facts, type Snippet, stringLiteral, usesSecret } from './snippet.ts';
 
