@@ -20,9 +20,10 @@ const LEFT_OVER = deleteThose('AND NOT EXISTS (SELECT FROM applications WHERE ap
 /** Waits for transactions that use or delete a row, so that none remains. */
 const EVERY = deleteThose('LIMIT ? FOR UPDATE');
 
-/** Deletes the rows of a deleted application. Rows that a concurrent request has locked expire later. */
+/** Deletes the rows of a deleted application. Rows that a concurrent request has locked expire later. In a transaction, one that fails leaves the rest of it usable. */
 export async function deleteLeftOverClientState(executor: Executor, clientId: string): Promise<void> {
-  for (const statement of LEFT_OVER) while ((await deleted(executor, statement, [clientId, clientId, BATCH])) === BATCH);
+  for (const statement of LEFT_OVER)
+    while ((await executor.transaction((trx) => deleted(trx, statement, [clientId, clientId, BATCH]))) === BATCH);
 }
 
 /** Deletes all rows of the client_id, so that a new application does not inherit any. */

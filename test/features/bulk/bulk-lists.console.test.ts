@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { BULK_ACTIONS, kindOf } from '../../../src/features/bulk/bulk.resource.ts';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { everyStop } from '../../pages/console/tours.ts';
+import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
@@ -73,6 +74,21 @@ test('groups are deleted with what the confirmation counts, and applications dea
   const all = await agent.submit(list, 'console-form', { action: 'applications.deactivate', scope: 'all' });
   assert.match(await confirmed(agent, all), /1 done, [1-9]\d* refused, 0 left/, 'applications of the service are refused');
   assert.equal((await service.api('GET', `/apps/${clientId}`)).body.status, 'INACTIVE');
+});
+
+test('an application is deleted though the database does not delete its tokens yet', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'] });
+  const { agent } = await enter(service);
+  const confirm = await select(agent, await agent.visit('/admin/applications'), 'applications.delete', [clientId]);
+  await onServer(service.database.url, async (sql) => {
+    await sql.query(
+      "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now' USING ERRCODE = '57014'; END $$",
+    );
+    await sql.query('CREATE TRIGGER refuse BEFORE DELETE ON browser_session_clients EXECUTE FUNCTION refuse()');
+  });
+  assert.match(await confirmed(agent, confirm), /1 done, 0 refused, 0 left/);
+  assert.equal((await service.api('GET', `/apps/${clientId}`)).status, 404);
 });
 
 test('sessions, tokens and invitations end; an administrator of an organization selects only rows of their own list', async (t) => {
