@@ -37,7 +37,7 @@ export const mayStart = (action: BulkActionName, { roles = [] }: RequestContext)
 
 async function insertDraft(trx: Executor, action: BulkActionName, request: RequestContext): Promise<BulkJob> {
   if (!mayStart(action, request)) throw forbidden();
-  const { actor, ipAddress, userAgent, requestId } = request;
+  const { actor, ipAddress, userAgent, requestId, isForwarded = false } = request;
   const created = present();
   const job: BulkJob = {
     id: newId('job'),
@@ -45,7 +45,7 @@ async function insertDraft(trx: Executor, action: BulkActionName, request: Reque
     parameters: {},
     state: 'DRAFT',
     createdBy: actor.id,
-    request: { actor, ...(ipAddress && { ipAddress }), ...(userAgent && { userAgent }), ...(requestId && { requestId }) },
+    request: { actor, ...(ipAddress && { ipAddress }), ...(userAgent && { userAgent }), ...(requestId && { requestId }), isForwarded },
     total: 0,
     created,
     started: null,

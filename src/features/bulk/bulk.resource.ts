@@ -68,7 +68,7 @@ export interface BulkJob {
   readonly state: 'DRAFT' | 'RUNNING' | 'DONE' | 'CANCELLED';
   readonly createdBy: string;
   /** Creator and origin, for the events of the rows. Roles are read again while the job runs. */
-  readonly request: Pick<RequestContext, 'actor' | 'ipAddress' | 'userAgent' | 'requestId'>;
+  readonly request: Pick<RequestContext, 'actor' | 'ipAddress' | 'userAgent' | 'requestId' | 'isForwarded'>;
   readonly total: number;
   readonly created: Date;
   readonly started: Date | null;

@@ -1,11 +1,11 @@
 /** Many users at once in the console: select, confirm, watch, keep the result; and CSV in and out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
+import { createAdministrator, createOrganization, enter, SUPER, wordsOf } from '../../pages/console/administrators.ts';
 import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
-import type { Page, UserAgent } from '../../support/user-agent.ts';
+import { type Page, UserAgent } from '../../support/user-agent.ts';
 
 const USERS = '/admin/users';
 
@@ -159,6 +159,27 @@ test('a job goes on after the process that began it is gone, ends for who loses 
   await onServer(service.database.url, (sql) => sql.query("UPDATE bulk_jobs SET state = 'RUNNING' WHERE id = $1", [stopped]));
   const cancelled = await agent.submit(await agent.visit(`/admin/bulk/${stopped}/cancel`), 'console-form');
   assert.match(wordsOf(cancelled), /The rest of the action is cancelled.*0 done, 0 refused, 3 left/);
+});
+
+/** Through a proxy there is no dev inbox, and so no mail. */
+class ViaProxy extends UserAgent {
+  override send(address: string | URL, init: RequestInit = {}) {
+    const headers = new Headers(init.headers);
+    headers.set('x-forwarded-for', '203.0.113.9');
+    return super.send(address, { ...init, headers });
+  }
+}
+
+test('a bulk action mails nothing where a single one does not', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const user = await service.createUser({ login: 'crowd-1', email: 'crowd@example.com' });
+  const agent = new ViaProxy(service.baseUrl);
+  await agent.signIn(await agent.visit('/admin'), SUPER);
+  const list = await agent.visit(`${USERS}?q=crowd`);
+  const confirm = await agent.submit(list, 'console-form', { action: 'users.reset-password', scope: 'all' });
+  const page = await ended(agent, await agent.submit(confirm, 'console-form'));
+  assert.match(wordsOf(page), /0 done, 1 refused, 0 left.*cannot send e-mail/);
+  assert.equal(await statusOf(service, user.id), 'ACTIVE', 'the password stays, for the link would reach nobody');
 });
 
 test('users are exported as CSV and NDJSON, as the list is narrowed, and an export can be imported', async (t) => {
