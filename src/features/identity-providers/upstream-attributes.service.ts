@@ -82,9 +82,8 @@ async function takenAmong(
     ({ attribute, value }) => attribute.unique && !isEmptyValue(value) && valueProblem(attribute, value) === undefined,
   );
   if (unique.length === 0) return new Set();
-  return new Set(
-    await findTakenValues(trx, userId, Object.fromEntries(unique.map(({ attribute, value }) => [attribute.name, String(value)]))),
-  );
+  const values = Object.fromEntries(unique.map(({ attribute, value }) => [attribute.name, String(value)]));
+  return new Set((await findTakenValues(trx, userId, values)).keys());
 }
 
 /** A claim as a value of a custom attribute; a value that cannot be converted is unchanged, and validated as it is. */

@@ -5,10 +5,11 @@ import { matchesExpression } from '../../platform/validation/patterns.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isAnyMember } from '../organizations/memberships.store.ts';
 import { refuseGuesses, UsedElsewhere } from '../users/names-elsewhere.service.ts';
 import { BASE_ATTRIBUTES, type User } from '../users/users.resource.ts';
 import type { Attribute, AttributeValue, UserSchema } from './attributes.resource.ts';
-import { claimUniqueValues, shareLockUserSchema } from './user-schema.store.ts';
+import { claimUniqueValues, findTakenValues, shareLockUserSchema } from './user-schema.store.ts';
 
 /** Default maximum length of a string and of array elements. */
 export const LONGEST_VALUE = 255;
@@ -176,6 +177,9 @@ export async function claimAttributes(
   if (schema.attributes.some(isNew)) await refuseGuesses(trx, reach);
   const taken = await findTakenAttribute(trx, schema, user);
   if (taken === undefined) return;
-  if (reach !== 'everything') throw new UsedElsewhere(`profile.${taken}`, reach, request);
+  if (reach !== 'everything') {
+    const holders = await findTakenValues(trx, user.id, { [taken]: String(user.profile[taken]) });
+    if (!(await isAnyMember(trx, [...holders.values()], reach))) throw new UsedElsewhere(`profile.${taken}`, reach, request);
+  }
   throw conflict({ field: `profile.${taken}`, message: 'another user has this value. Choose another one' });
 }

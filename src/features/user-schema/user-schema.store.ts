@@ -51,14 +51,19 @@ export async function claimUniqueValues(trx: Executor, userId: string, values: R
   return Object.keys(values).filter((name) => !claimed.has(name));
 }
 
-const TAKEN = `SELECT DISTINCT kept.name FROM unique_attribute_values kept
+const TAKEN = `SELECT kept.name, kept.user_id AS holder FROM unique_attribute_values kept
   JOIN unnest(CAST(:names AS text[]), CAST(:values AS text[])) AS given(name, value) ON given.name = kept.name AND ${COMPARED} = kept.value
   WHERE kept.user_id <> :userId`;
 
-/** @param values by the names of attributes @returns names of those whose values other users have now */
-export async function findTakenValues(executor: Executor, userId: string, values: Readonly<Record<string, string>>): Promise<string[]> {
+/** @param values by the names of attributes @returns IDs of the other users who have some of them now, by the names */
+export async function findTakenValues(
+  executor: Executor,
+  userId: string,
+  values: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, string>> {
   const bindings = { userId, names: Object.keys(values), values: Object.values(values) };
-  return (await executor.raw<{ rows: { name: string }[] }>(TAKEN, bindings)).rows.map(({ name }) => name);
+  const { rows } = await executor.raw<{ rows: { name: string; holder: string }[] }>(TAKEN, bindings);
+  return new Map(rows.map(({ name, holder }) => [name, holder]));
 }
 
 /** Users at a time, each statement well within its time limit. */

@@ -64,7 +64,7 @@ test('wall: what belongs to somebody elsewhere is refused in one way, whatever i
   const { body: idp } = await service.api('POST', '/idps', { name: 'Theirs', type: 'OIDC', protocol: settings });
   await verifyDomainOf(service, dns, other, 'connected.example');
   await connect(service, other, idp.id, { domains: ['connected.example'] });
-  const colleague = await create({ login: 'colleague', email: 'colleague@own.example' });
+  const colleague = await create({ login: 'colleague', email: 'colleague@own.example', badge: 'B8' });
   assert.equal(colleague.status, 200, colleague.causes.join());
 
   for (const [profile, field] of [
@@ -83,6 +83,8 @@ test('wall: what belongs to somebody elsewhere is refused in one way, whatever i
 
   const within = await create({ login: 'Colleague' });
   assert.deepEqual(within.causes, ['profile.login: another user has this user name. Choose another one'], 'of the own they know');
+  const badgeWithin = await create({ login: 'e', badge: 'b8' });
+  assert.deepEqual(badgeWithin.causes, ['profile.badge: another user has this value. Choose another one'], 'and of their values');
   await verifyDomainOf(service, dns, own, 'other.example');
   const ofDomain = await create({ login: 'd', email: 'victim@other.example' });
   assert.deepEqual(
