@@ -15,6 +15,7 @@ import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { validation } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfDraft } from '../bulk/bulk.console.ts';
@@ -59,6 +60,13 @@ function askedIn({ query }: ConsoleRequest) {
   const filter = STATUS_NAMES.some((name) => name === status) ? `status eq "${status}"` : FILTERS.get(status);
   const asked: UserQuery = { q: q === '' ? undefined : q, search: search === '' ? undefined : search, filter };
   return { q, status, search, asked, isNarrowed: q !== '' || search !== '' || filter !== undefined };
+}
+
+/** For what reads all that match. @throws {ApiError} validation of the words */
+function searchedFor(visit: ConsoleRequest): UserQuery {
+  const { asked } = askedIn(visit);
+  if (asked.q !== undefined && !isPrintable(asked.q)) throw validation([{ field: 'q', message: 'must not contain control characters' }]);
+  return asked;
 }
 
 /** @returns the list, or the problem of the expression */
@@ -168,12 +176,11 @@ export const userList: ConsolePage = {
     return listPage({ ...head, list });
   },
   async receive(visit, form) {
-    const { asked } = askedIn(visit);
     const { action, ids } = chosenAction(form, visit.request);
-    const job = await draftForUsers(visit.services, action, { query: asked, ids }, visit.request);
+    const job = await draftForUsers(visit.services, action, { query: searchedFor(visit), ids }, visit.request);
     return { goTo: addressOfDraft(job.id) };
   },
   async download(visit) {
-    return exportUsers(visit.services, askedIn(visit).asked, formatIn(visit.query), visit.request);
+    return exportUsers(visit.services, searchedFor(visit), formatIn(visit.query), visit.request);
   },
 };

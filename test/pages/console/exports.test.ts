@@ -116,6 +116,13 @@ test('a file has what the search finds, and a formula is text', async (t) => {
   const [event] = (await service.api('GET', '/logs?since=2020-01-01T00:00:00Z&limit=1&sortOrder=DESCENDING')).body;
   assert.equal(event.eventType, 'system.export.list');
 
+  const csrf = /name="csrf" value="([^"]*)"/.exec((await agent.visit('/admin/users')).text)?.[1] ?? '';
+  const body = new URLSearchParams({ csrf, action: 'users.suspend', scope: 'all' });
+  for (const refused of [
+    await agent.visit('/admin/users/download?q=%00'),
+    await agent.visit('/admin/users?q=%00', { method: 'POST', body, headers: { origin: service.baseUrl } }),
+  ])
+    assert.equal(refused.status, 400);
   const nothing = await agent.visit('/admin/groups/download?list=scopes&q=%00&type=x&format=ndjson');
   assert.deepEqual([nothing.status, nothing.text], [200, ''], 'unprintable characters match nothing');
   const [forged] = (await service.api('GET', '/logs?since=2020-01-01T00:00:00Z&limit=1&sortOrder=DESCENDING')).body;
