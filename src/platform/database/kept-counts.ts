@@ -4,7 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Executor } from './database.ts';
-import { type NumberedPage, type NumberedWindow, readNumberedPage, totalOf } from './paging.ts';
+import { type NumberedPage, type NumberedWindow, readNumberedPage, readSlice, totalOf } from './paging.ts';
 
 /** A table of differences `n`, and the column with their owner. */
 export interface KeptCounts {
@@ -50,14 +50,25 @@ export async function readCountedPage<T>(
   { query, isWhole, columns, window, orders }: CountedList,
 ): Promise<NumberedPage<T>> {
   const { page, size, sort, after } = window;
-  const total = isWhole && after === undefined ? await totalOf(query) : undefined;
-  if (total === undefined || sort?.by !== 'members') {
+  const isByCount = sort?.by === 'members' && after === undefined;
+  const total = isByCount || (isWhole && after === undefined) ? await totalOf(query) : undefined;
+  if (total === undefined || !isByCount) {
     const counted = { ...columns, members: executor.raw(orders.members) };
     return readNumberedPage(query, counted, window, orders, { total, isNarrowed: !isWhole });
   }
   const slice = { offset: (page - 1) * size, size, descending: sort.descending, total };
-  return readByCount(query, counts, { ...columns, members: 'counted' }, slice);
+  if (isWhole) return readByCount(query, counts, { ...columns, members: 'counted' }, slice);
+  const { owner, totals } = counts;
+  query.joinRaw(
+    `JOIN (SELECT ${owner} AS merged_owner, n AS merged FROM ${totals}) merged ON merged_owner = id LEFT JOIN ${changesOf(counts)} ON changed_owner = id`,
+  );
+  const order = 'merged + coalesce(changed, 0)';
+  return readSlice(query, { ...columns, members: executor.raw(`(${order})::int`) }, { ...slice, order });
 }
+
+/** The sum of the unmerged rows of each owner that has some, as SQL. */
+const changesOf = ({ table, owner }: KeptCounts): string =>
+  `(SELECT ${owner} AS changed_owner, sum(n)::bigint AS changed FROM ${table} WHERE NOT folded GROUP BY ${owner}) changes`;
 
 /**
  * Reads most rows in the order of the index of totals and sorts the few owners with unmerged rows among them. The second half of a list is read from its end.
@@ -66,21 +77,21 @@ export async function readCountedPage<T>(
  */
 async function readByCount<T>(
   query: Knex.QueryBuilder,
-  { table, owner, totals }: KeptCounts,
+  counts: KeptCounts,
   columns: Readonly<Record<string, string>>,
   { offset, size, descending, total }: { offset: number; size: number; descending: boolean; total: number },
 ): Promise<NumberedPage<T>> {
+  const { table, owner, totals } = counts;
   const limit = Math.min(size, total - offset);
   if (limit <= 0) return { items: [], total };
   const isBackward = offset > total / 2;
   const skipped = isBackward ? total - offset - limit : offset;
   const inOrder = (isDescending: boolean): string => (isDescending ? 'counted DESC, counted_place DESC' : 'counted, counted_place');
   const order = inOrder(descending !== isBackward);
-  const unfolded = `FROM ${table} WHERE NOT folded`;
   const page = `SELECT * FROM (
-    (SELECT ${owner} AS counted_owner, n AS counted, seq AS counted_place FROM ${totals} WHERE ${owner} NOT IN (SELECT ${owner} ${unfolded})
+    (SELECT ${owner} AS counted_owner, n AS counted, seq AS counted_place FROM ${totals} WHERE ${owner} NOT IN (SELECT ${owner} FROM ${table} WHERE NOT folded)
       ORDER BY ${order} LIMIT :most)
-    UNION ALL SELECT ${owner}, totals.n + changes.n, seq FROM ${totals} totals JOIN (SELECT ${owner}, sum(n)::bigint AS n ${unfolded} GROUP BY ${owner}) changes USING (${owner})
+    UNION ALL SELECT ${owner}, n + changed, seq FROM ${totals} JOIN ${changesOf(counts)} ON changed_owner = ${owner}
   ) owners ORDER BY ${order} LIMIT :limit OFFSET :skipped`;
   const rows: Knex.QueryBuilder = query
     .joinRaw(`JOIN (SELECT counted_owner, counted::int, counted_place FROM (${page}) page) counts ON counted_owner = id`, {
