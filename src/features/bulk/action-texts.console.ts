@@ -16,8 +16,12 @@ interface ActionText {
   readonly needs?: 'group' | 'application' | 'mail';
 }
 
+/** Counts users who may have no other way to sign in. */
+export const STRANDED = 'stranded';
+
 async function linkedUsers(services: Services, { id }: BulkItem) {
-  return { user: (await affectedBy(services, 'identityProvider', { id })).users };
+  const { users, stranded } = await affectedBy(services, 'identityProvider', { id });
+  return { user: users, [STRANDED]: stranded };
 }
 
 async function waitingEvents(services: Services, { id }: BulkItem) {

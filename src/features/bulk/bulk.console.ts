@@ -12,7 +12,7 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
 import { listFile } from '../../platform/http/list-files.ts';
 import { type Phrase, phrase, refusalText, series } from '../../platform/i18n/phrase.ts';
-import { ACTION_TEXTS, BULK_KINDS } from './action-texts.console.ts';
+import { ACTION_TEXTS, BULK_KINDS, STRANDED } from './action-texts.console.ts';
 import { BULK_ACTIONS, type BulkJob, type BulkParameters, kindOf } from './bulk.resource.ts';
 import { cancelJob, firstItems, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
 
@@ -116,12 +116,16 @@ async function affectedFacts({ services }: ConsoleRequest, job: BulkJob): Promis
   const sums = new Map<string, number>();
   for (const item of await firstItems(services, job, COUNTED))
     for (const [one, count] of Object.entries(await affected(services, item))) sums.set(one, (sums.get(one) ?? 0) + count);
-  const numbers = [...sums]
-    .filter(([, count]) => count > 0)
-    .map(([one, count]) =>
-      job.total > COUNTED ? phrase('more than {number}', { number: countOf(count, one) }) : affectedCount(count, one),
-    );
-  return numbers.length === 0 ? [] : [phrase('This affects {things}.', { things: series(numbers) })];
+  const number = (count: number, one: string): Phrase =>
+    job.total > COUNTED ? phrase('more than {number}', { number: countOf(count, one) }) : affectedCount(count, one);
+  const stranded = sums.get(STRANDED) ?? 0;
+  const numbers = [...sums].filter(([one, count]) => count > 0 && one !== STRANDED).map(([one, count]) => number(count, one));
+  return [
+    ...(numbers.length === 0 ? [] : [phrase('This affects {things}.', { things: series(numbers) })]),
+    ...(stranded === 0
+      ? []
+      : [phrase('This includes {users} without a password, who may have no other way to sign in.', { users: number(stranded, 'user') })]),
+  ];
 }
 
 async function confirmation(visit: ConsoleRequest, job: BulkJob, typed: Typed): Promise<Drawn> {

@@ -8,6 +8,7 @@ import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
+import { linkAccount } from '../users/user-holdings.ts';
 
 /** Confirms, and waits for the end. */
 async function confirmed(agent: UserAgent, confirm: Page): Promise<string> {
@@ -89,6 +90,20 @@ test('an application is deleted though the database does not delete its tokens y
   });
   assert.match(await confirmed(agent, confirm), /1 done, 0 refused, 0 left/);
   assert.equal((await service.api('GET', `/apps/${clientId}`)).status, 404);
+});
+
+test('before providers are deleted, the confirmation says who may have no other way to sign in', async (t) => {
+  const service = await startService(t);
+  const { body: without } = await service.api('POST', '/users?activate=false', { profile: { login: 'no-password' } });
+  const ids = [await linkAccount(service, (await service.createUser()).id), await linkAccount(service, without.id, 'Other')];
+  const { agent } = await enter(service);
+  for (const action of ['identity-providers.deactivate', 'identity-providers.delete']) {
+    const confirm = await select(agent, await agent.visit('/admin/security/identity-providers'), action, ids);
+    assert.match(
+      wordsOf(confirm),
+      /This affects 2 users\. This includes 1 user without a password, who may have no other way to sign in\./,
+    );
+  }
 });
 
 test('sessions, tokens and invitations end; an administrator of an organization selects only rows of their own list', async (t) => {
