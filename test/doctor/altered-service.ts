@@ -1,8 +1,11 @@
 /** A service of a test's own behind a door that may change its answers on the way out: what a service would be that breaks one rule. */
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { TestContext } from 'node:test';
+import { MODELS } from '../../src/protocol/storage/protocol-state.store.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { onServer } from '../support/database.ts';
 import { type Command, runCommand } from '../support/process.ts';
 import { API_TOKEN, type Service, startService } from '../support/service.ts';
 
@@ -72,4 +75,34 @@ export const doctor = (t: TestContext, service: Service, ...args: string[]): Com
 export function outcomes(stdout: string): Record<'ok' | 'FAIL' | 'skip', string[]> {
   const of = (mark: string) => [...stdout.matchAll(new RegExp(`^${mark} +([\\w.-]+): `, 'gm'))].map(([, id = '']) => id);
   return { ok: of('ok'), FAIL: of('FAIL'), skip: of('skip') };
+}
+
+/** Everything that the doctor may make, by its id. */
+export async function everything(service: Service): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of ['/apps', '/users?filter=status pr', '/authorizationServers', '/groups']) {
+    const { body } = await service.api('GET', `${path}${path.includes('?') ? '&' : '?'}limit=200`);
+    found.push(...body.map(({ id }: { id: string }) => id));
+  }
+  const { body } = await service.api('GET', '/account/org?limit=200');
+  return [...found, ...body.organizations.map(({ orgId }: { orgId: string }) => orgId)];
+}
+
+export async function mustLeaveNothing(t: TestContext, service: Service, before: readonly string[]): Promise<void> {
+  await t.test('and leaves nothing behind: no application, user, server, organization, session, token or mail', async () => {
+    assert.deepEqual(await everything(service), before);
+    await onServer(service.database.url, async (client) => {
+      const state = await client.query('SELECT model, payload, expires_at FROM oidc_payload WHERE model <> $1', [MODELS.ReplayDetection]);
+      assert.deepEqual(state.rows, [], 'but that a request JWT was used, for as long as it lives: a minute');
+      const tables = await client.query(
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'audit%' AND tablename <> 'failures_by_address'",
+      );
+      assert.ok(tables.rows.length > 20);
+      for (const { name } of tables.rows) {
+        const { rows } = await client.query(`SELECT * FROM "${name}" AS t WHERE t::text LIKE '%doctor%'`);
+        assert.deepEqual(rows, [], name);
+      }
+      assert.deepEqual((await client.query('SELECT kind FROM outbox')).rows, [], 'no mail was written');
+    });
+  });
 }

@@ -1,15 +1,14 @@
-/** `gatehouse doctor` against a service that is all right: a line for every rule, nothing secret told, and nothing left behind, however it ends. */
+/** `gatehouse doctor` against a service that is all right: a line for every rule, nothing secret told, and nothing left behind. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SPECIFICATION } from '../../src/doctor/rules/specification.ts';
-import { MODELS } from '../../src/protocol/storage/protocol-state.store.ts';
 import { onServer } from '../support/database.ts';
 import { RULES, SEEN_RULES } from '../support/doctor-rules.ts';
 import { runCommand } from '../support/process.ts';
 import { API_TOKEN, type Service, STARTED } from '../support/service.ts';
-import { type Alter, doctor, outcomes, startAltered } from './altered-service.ts';
+import { type Alter, doctor, everything, mustLeaveNothing, outcomes, startAltered } from './altered-service.ts';
 
 /** What opens something, wherever it stands in an answer. */
 const SECRET =
@@ -25,36 +24,6 @@ function watchSecrets(service: { alter(alter: Alter): void }): Set<string> {
     seen.add(headers.authorization ?? '');
   });
   return seen;
-}
-
-/** Everything that the doctor may make, by its id. */
-async function everything(service: Service): Promise<string[]> {
-  const found: string[] = [];
-  for (const path of ['/apps', '/users?filter=status pr', '/authorizationServers', '/groups']) {
-    const { body } = await service.api('GET', `${path}${path.includes('?') ? '&' : '?'}limit=200`);
-    found.push(...body.map(({ id }: { id: string }) => id));
-  }
-  const { body } = await service.api('GET', '/account/org?limit=200');
-  return [...found, ...body.organizations.map(({ orgId }: { orgId: string }) => orgId)];
-}
-
-async function mustLeaveNothing(t: TestContext, service: Service, before: readonly string[]): Promise<void> {
-  await t.test('and leaves nothing behind: no application, user, server, organization, session, token or mail', async () => {
-    assert.deepEqual(await everything(service), before);
-    await onServer(service.database.url, async (client) => {
-      const state = await client.query('SELECT model, payload, expires_at FROM oidc_payload WHERE model <> $1', [MODELS.ReplayDetection]);
-      assert.deepEqual(state.rows, [], 'but that a request JWT was used, for as long as it lives: a minute');
-      const tables = await client.query(
-        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'audit%' AND tablename <> 'failures_by_address'",
-      );
-      assert.ok(tables.rows.length > 20);
-      for (const { name } of tables.rows) {
-        const { rows } = await client.query(`SELECT * FROM "${name}" AS t WHERE t::text LIKE '%doctor%'`);
-        assert.deepEqual(rows, [], name);
-      }
-      assert.deepEqual((await client.query('SELECT kind FROM outbox')).rows, [], 'no mail was written');
-    });
-  });
 }
 
 /** What a doctor left behind that was killed a day ago, and what is only called like it. */
@@ -113,55 +82,6 @@ test('beside the service it checks configuration, database, keys, clock and mail
   assert.deepEqual(FAIL, isDurable ? [] : ['database.durability'], command.output.stdout);
   const seen = ['configuration.https', 'configuration.failures-counted', 'database.version', 'database.migrations', 'database.connections'];
   for (const id of [...seen, 'keys.next', 'clock.database']) assert.ok(ok.includes(id), id);
-});
-
-for (const [how, signal, args] of [
-  ['Ctrl-C', 'SIGINT', []],
-  ['SIGTERM', 'SIGTERM', []],
-  ['the end of its time', undefined, ['--seconds', '2']],
-] as const) {
-  test(`${how} midway ends it with 1`, async (t) => {
-    const service = await startAltered(t);
-    const before = await everything(service);
-    const command = doctor(t, service, ...args);
-    if (signal !== undefined) {
-      await command.printed('ok    introspection-result.active');
-      command.child.kill(signal);
-    }
-    assert.equal(await command.ended, 1, command.output.stdout);
-    assert.match(command.output.stdout, /\d+ could not be checked\.\n$/);
-    assert.deepEqual(outcomes(command.output.stdout).FAIL, []);
-    await mustLeaveNothing(t, service, before);
-  });
-}
-
-test('what cannot be removed is told, and is not all right', async (t) => {
-  const service = await startAltered(t);
-  service.alter(({ method, url }, answered) => {
-    if (method === 'DELETE' && url.pathname.startsWith('/api/v1/apps/')) answered.status = 500;
-  });
-  const command = doctor(t, service);
-  await command.printed('ok    service.single-sign-on');
-  command.child.kill('SIGINT');
-  assert.equal(await command.ended, 1);
-  assert.match(
-    command.output.stdout,
-    /^FAIL {2}doctor\.left: the application doctor-\S+-everything could not be removed\. Delete it in the console$/m,
-  );
-});
-
-test('without an API token, or with a wrong one, it is not all right, and says what to do', async (t) => {
-  const service = await startAltered(t);
-  const without = runCommand(t, 'doctor', {}, '--url', service.baseUrl);
-  assert.equal(await without.ended, 1);
-  assert.match(without.output.stdout, /Set GATEHOUSE_TOKEN/);
-  const wrong = runCommand(t, 'doctor', {}, '--url', service.baseUrl, '--token', 'a-token-that-nobody-has-made');
-  assert.equal(await wrong.ended, 1);
-  assert.ok(outcomes(wrong.output.stdout).FAIL.includes('configuration.token'));
-  assert.ok(!wrong.output.stdout.includes('a-token-that-nobody-has-made'));
-  const usage = runCommand(t, 'doctor', {}, '--nonsense');
-  assert.equal(await usage.ended, 2);
-  assert.match(usage.output.stderr, /^error: unknown option '--nonsense'\n[\s\S]*Usage: gatehouse doctor/);
 });
 
 test('every sentence of the specification has one line, but for what it calls "not shown"', () => {

@@ -1,4 +1,4 @@
-/** What event hooks are told, when, in which order, and what comes of receivers that are slow, broken or away, and of a crash (docs/decisions; Standard Webhooks 1.0). */
+/** What event hooks are told, when, in which order, and what comes of receivers that are slow, broken or away; a crash is in test/faults/kills-event-hooks.test.ts (docs/decisions; Standard Webhooks 1.0). */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
@@ -6,10 +6,10 @@ import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { createEventHook } from '../../../src/features/event-hooks/event-hooks.service.ts';
 import { createGroup } from '../../../src/features/groups/groups.service.ts';
 import { timings } from '../../../src/platform/clock/timings.ts';
-import { hurry, receiver as logoutReceiver, signInAt, told } from '../../protocol/logout/logout-receiver.ts';
+import { receiver as logoutReceiver, signInAt, told } from '../../protocol/logout/logout-receiver.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
-import { onServer, type TestDatabase, testDatabase } from '../../support/database.ts';
+import { onServer } from '../../support/database.ts';
 import {
   createHook,
   hookBody,
@@ -21,7 +21,7 @@ import {
   waitingNews,
 } from '../../support/event-hooks.ts';
 import { testServices } from '../../support/management-api.ts';
-import { eventually, runService } from '../../support/process.ts';
+import { eventually } from '../../support/process.ts';
 import { newSecretKey, type Service, type ServiceCalls, startService } from '../../support/service.ts';
 import { withTimings } from '../../support/short-waits.ts';
 
@@ -414,35 +414,3 @@ test('of two processes that send, each event is told by one, in the order in whi
     }
   }
 });
-
-for (const [moment, isReached] of [
-  ['right after the change', async () => {}],
-  ['in the middle of a delivery', (came: () => Promise<unknown>) => came()],
-] as const) {
-  test(`kill -9 ${moment} loses nothing: another process tells it, in order`, async (t) => {
-    const database: TestDatabase = await testDatabase();
-    afterwards(t, () => database.drop());
-    const env = { ...LOCAL, DATABASE_URL: database.url, SECRET_KEY: newSecretKey() };
-    const doomed = await runService(t, env);
-    // As long as the first process lives, nobody gets an answer.
-    let answers = false;
-    const receiver = await hookReceiver(t, (res) => answers && res.end());
-    const { secret } = await createHook(doomed, receiver.uri, PEOPLE);
-    const { body: user } = await doomed.api('POST', '/users', { profile: { login: 'survivor' } });
-    await doomed.api('POST', `/users/${user.id}/lifecycle/suspend`);
-    await isReached(() => receiver.received(1));
-    doomed.child.kill('SIGKILL');
-    assert.equal(await doomed.ended, 'SIGKILL');
-    assert.equal((await waitingNews(database)).length, 2);
-
-    answers = true;
-    const heir = await runService(t, { ...env, PORT: new URL(doomed.baseUrl).port });
-    // What the first one took is another's after fifteen seconds.
-    await hurry(database);
-    await eventually(() => receiver.accepted.length >= 2, 'both are told');
-    assert.deepEqual(receiver.accepted, ['user.lifecycle.create survivor', 'user.lifecycle.suspend survivor']);
-    for (const message of receiver.messages) assert.equal(message.headers['webhook-signature'], signatureOf(secret, message));
-    await nothingWaits(database);
-    assert.equal(await heir.stop(), 0);
-  });
-}

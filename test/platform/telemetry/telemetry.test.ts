@@ -1,17 +1,15 @@
 /** Traces and metrics by OTLP, as a collector gets them from the service in a process of its own: the standard variables, the spans of a request, and no secret. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createClient, tokensFor } from '../../protocol/servers/relying-party.ts';
 import { setPolicies } from '../../support/access-policies.ts';
-import { afterwards } from '../../support/afterwards.ts';
-import { startedDatabase } from '../../support/database.ts';
 import { createInlineHook, inlineReceiver, TOKENS } from '../../support/inline-hooks.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../../support/otlp.ts';
-import { eventually, freePort, runService } from '../../support/process.ts';
+import { eventually } from '../../support/process.ts';
 import { ADMIN, API_TOKEN, STARTED } from '../../support/service.ts';
-import { timingsOfProcess } from '../../support/short-waits.ts';
 import { UserAgent } from '../../support/user-agent.ts';
+import { isRequest, PARENT, runExporting, toCollector } from './exporting.ts';
 
 /** All attributes that may leave the service. */
 const ALLOWED = [
@@ -20,33 +18,14 @@ const ALLOWED = [
   ...['gatehouse.queue.wait', 'gatehouse.outbox.kind', 'gatehouse.outbox.outcome'],
 ];
 
-const OFTEN = { OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '100' };
-const json = (collector: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', ...OFTEN });
-
-async function run(t: TestContext, env: Record<string, string>) {
-  const database = await startedDatabase();
-  afterwards(t, () => database.drop());
-  const port = await freePort();
-  return runService(t, {
-    ...STARTED,
-    DATABASE_URL: database.url,
-    PORT: port,
-    LOG_LEVEL: 'info',
-    RATE_LIMITS: 'off',
-    ...timingsOfProcess({ outboxPause: 50, sealPause: 50 }),
-    ...env,
-  });
-}
-
-const isRequest = (name: string) => (span: ReceivedSpan) => span.name === name && span.kind === 2;
 const childrenOf = (collector: Collector, { spanId }: ReceivedSpan) => collector.spans().filter((span) => span.parentSpanId === spanId);
 
 test('a token request is a tree of spans: its statements and the hook that it asked, which knows the trace; and nothing in any byte is secret', async (t) => {
   const collector = await startCollector(t);
   const mail = await startMailServer(t);
   const receiver = await inlineReceiver(t);
-  const service = await run(t, {
-    ...json(collector),
+  const service = await runExporting(t, {
+    ...toCollector(collector),
     ...mail.env,
     ALLOW_PRIVATE_NETWORK: 'true',
     OTEL_SERVICE_NAME: 'sign-in',
@@ -141,9 +120,9 @@ test('a token request is a tree of spans: its statements and the hook that it as
   assert.equal(JSON.parse(line ?? '{}').span_id, request.spanId);
 });
 
-test('the metrics that go out are those of /metrics, and a bucket leads to a trace by its exemplar', async (t) => {
+test('the metrics that go out are those of /metrics, a bucket leads to a trace by its exemplar, and no caller’s traceparent is continued', async (t) => {
   const collector = await startCollector(t);
-  const service = await run(t, json(collector));
+  const service = await runExporting(t, toCollector(collector));
   for (let n = 0; n < 3; n += 1) assert.equal((await service.api('GET', '/users?limit=1')).status, 200);
   const counted = () =>
     collector
@@ -179,82 +158,9 @@ test('the metrics that go out are those of /metrics, and a bucket leads to a tra
   await collector.span('of the exemplar', (span) => span.traceId === traceId && span.name === 'GET /api/v1/users');
   // The counters' names are as before.
   assert.match(await (await fetch(`${service.baseUrl}/metrics`)).text(), /^# TYPE gatehouse_http_requests_total counter$/m);
-});
 
-const PARENT = { trace: 'af7651916cd43dd8448eb211c80319c7', span: 'b7ad6b7169203331' };
-
-for (const { env, continued } of [
-  { env: {}, continued: false },
-  { env: { TRUST_PROXY: '1' }, continued: true },
-  { env: { TRUST_PROXY: '1', OTEL_PROPAGATORS: 'none' }, continued: false },
-]) {
-  test(`a request with traceparent ${continued ? 'continues' : 'does not continue'} that trace: ${JSON.stringify(env)}`, async (t) => {
-    const collector = await startCollector(t);
-    const service = await run(t, { ...json(collector), OTEL_METRICS_EXPORTER: 'none', ...(env as Record<string, string>) });
-    await fetch(`${service.baseUrl}/health/live`, { headers: { traceparent: `00-${PARENT.trace}-${PARENT.span}-01` } });
-    const span = await collector.span('of the request', isRequest('GET /health'));
-    assert.equal(span.traceId === PARENT.trace, continued);
-    assert.equal(span.parentSpanId, continued ? PARENT.span : undefined);
-    assert.ok(collector.requests.every(({ path }) => path === '/v1/traces'));
-  });
-}
-
-test('by default it speaks protobuf; samplers and paths of endpoints are heeded', async (t) => {
-  const collector = await startCollector(t);
-  const service = await run(t, {
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/path`,
-    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
-    ...OFTEN,
-  });
-  await fetch(`${service.baseUrl}/health/live`);
-  const sent = await eventually(() => collector.requests.find(({ body }) => body.includes('GET /health')), 'the span comes');
-  assert.deepEqual(
-    [sent.path, sent.headers['content-type'], sent.headers['content-encoding']],
-    ['/own/path', 'application/x-protobuf', 'gzip'],
-  );
-  assert.ok(sent.body.includes('service.name') && sent.body.includes('gatehouse'));
-  await service.stop();
-
-  const other = await startCollector(t);
-  const silent = await run(t, { ...json(other), OTEL_TRACES_SAMPLER: 'always_off' });
-  await fetch(`${silent.baseUrl}/health/live`);
-  await eventually(() => other.metrics().size > 0, 'metrics come');
-  await silent.stop();
-  assert.deepEqual(other.spans(), []);
-});
-
-test('a collector that is away, or refuses, costs no request anything, is told of once, and delays the end by three seconds at most', async (t) => {
-  const refusing = await startCollector(t, 400);
-  for (const url of [`http://127.0.0.1:${await freePort()}`, refusing.url]) {
-    const service = await run(t, {
-      ...OFTEN,
-      OTEL_EXPORTER_OTLP_ENDPOINT: url,
-      OTEL_METRICS_EXPORTER: 'none',
-      OTEL_EXPORTER_OTLP_TIMEOUT: '100',
-    });
-    await eventually(async () => {
-      assert.equal((await fetch(`${service.baseUrl}/health/ready`)).status, 200);
-      return service.output.stdout.includes('could not export telemetry');
-    }, 'the failure is told');
-    for (let n = 0; n < 50; n += 1) assert.equal((await service.api('GET', '/users?limit=1')).status, 200);
-    assert.equal(await service.stop(), 0);
-    assert.equal(service.output.stdout.split('could not export telemetry').length, 2);
-  }
-});
-
-test('a collector that takes connections and never answers does not keep the process', async (t) => {
-  const { createServer } = await import('node:net');
-  const sockets: { destroy(): void }[] = [];
-  const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
-  afterwards(t, () => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  const service = await run(t, { ...OFTEN, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
-  await fetch(`${service.baseUrl}/health/live`);
-  await eventually(() => sockets.length > 0, 'it is asked');
-  // By its own end, not by the last moment, which is a failure.
-  assert.equal(await service.stop(), 0);
+  await fetch(`${service.baseUrl}/health/live`, { headers: { traceparent: `00-${PARENT.trace}-${PARENT.span}-01` } });
+  const asked = await collector.span('of the request of a caller with a trace', isRequest('GET /health'));
+  assert.notEqual(asked.traceId, PARENT.trace);
+  assert.equal(asked.parentSpanId, undefined);
 });
