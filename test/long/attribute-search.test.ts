@@ -22,7 +22,8 @@ async function fill(sql: pg.Client): Promise<string> {
   await sql.query('DROP INDEX users_by_words, users_by_attributes');
   await sql.query(`INSERT INTO users (id, login, email, status, profile, created, last_updated)
     SELECT 'usr_' || n, 'user' || n || '@example.com', 'user' || n || '@example.com', 'ACTIVE',
-      jsonb_build_object('lastName', 'Family' || n, 'memberNumber', 'M' || n, 'seats', n % 1000, 'tags', jsonb_build_array('tag' || n % 5000, 'all')),
+      jsonb_build_object('lastName', 'Family' || n, 'memberNumber', 'M' || n, 'seats', n % 1000, 'tags', jsonb_build_array('tag' || n % 5000, 'all'),
+        'team', 'alpha ' || CASE n % 23 WHEN 0 THEN 'middle ' ELSE '' END || n % 97 || ' omega', 'debt', - (n % 3 / 2)),
       now(), now()
     FROM generate_series(1, ${USERS}) n`);
   const begun = performance.now();
@@ -37,6 +38,8 @@ const ATTRIBUTES = {
   memberNumber: { title: 'Member number', type: 'string' },
   seats: { title: 'Seats', type: 'integer' },
   tags: { title: 'Tags', type: 'array' },
+  team: { title: 'Team', type: 'string' },
+  debt: { title: 'Debt', type: 'integer' },
 };
 
 test('added attributes are searched for among 1,000,000 users within 100 ms', async (t) => {
@@ -66,10 +69,16 @@ test('added attributes are searched for among 1,000,000 users within 100 ms', as
     ['profile.seats gt 998', 20],
     ['profile.seats gt 999', 0],
     ['profile.seats lt 0', 0],
+    ['profile.seats gt 400 and profile.seats lt 402', 20],
+    ['profile.seats gt 400 and profile.seats lt 401', 0],
     ['profile.seats ge 998 and profile.memberNumber co "50998"', 10],
+    ['profile.team co "middle"', 20],
+    ['profile.debt gt 0', 0],
   ];
+  // Both ends are common, so all users are read.
+  const slowest: typeof searches = [['profile.team co "alphaomega"', 0]];
   const slow: string[] = [];
-  for (const [expression, users] of searches) {
+  for (const [expression, users] of [...searches, ...slowest]) {
     const times: number[] = [];
     for (let turn = 0; turn < TURNS; turn += 1) {
       const start = performance.now();
@@ -79,7 +88,7 @@ test('added attributes are searched for among 1,000,000 users within 100 ms', as
     }
     const [p50 = 0, p95 = 0] = [0.5, 0.95].map((part) => times.toSorted((a, b) => a - b)[Math.ceil(part * TURNS) - 1]);
     t.diagnostic(`${expression}: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`);
-    if (p95 > LIMIT_MS) slow.push(`${expression}: ${p95.toFixed(1)} ms`);
+    if (p95 > LIMIT_MS && !slowest.some(([one]) => one === expression)) slow.push(`${expression}: ${p95.toFixed(1)} ms`);
   }
   assert.deepEqual(slow, []);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { foundUsers } from '../../src/features/user-schema/user-search.store.ts';
 import { userAttributes } from '../../src/features/users/users.store.ts';
 import { type AttributeColumns, applyFilter, attributeTypes, type Filter } from '../../src/platform/database/filter.ts';
 import { parseFilter } from '../../src/platform/database/filter-syntax.ts';
@@ -238,9 +239,8 @@ test('the terms of added attributes lose nobody, whatever is searched for', asyn
   };
   await fc.assert(
     fc.asyncProperty(filterOf(addedLeaf), async (one) => {
-      const query = knex('users');
-      applyFilter(query, one, ADDED);
-      const rows = await query.select<{ login: string }[]>('login').orderBy('seq');
+      const { users } = await foundUsers(knex, { filters: [one] }, ADDED);
+      const rows: { login: string }[] = await users.select('login').orderBy('seq');
       assert.deepEqual(
         rows.map(({ login }) => Number(login)),
         profiles.flatMap((person, turn) => (fitsAdded(one, person) ? [turn] : [])),

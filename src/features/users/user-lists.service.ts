@@ -8,8 +8,9 @@ import type { NumberedPage, NumberedWindow, Page, Slice, Window } from '../../pl
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
+import { foundUsers, readUsers, readUsersInOrder, readUsersSlice } from '../user-schema/user-search.store.ts';
 import type { User } from './users.resource.ts';
-import { readUsers, readUsersInOrder, readUsersSlice, selectedUsers, type UserSelection, userAttributes } from './users.store.ts';
+import { type UserSelection, userAttributes } from './users.store.ts';
 
 export interface UserQuery {
   /** Words: each is a prefix of a word of user name, e-mail address or a name. Case and accents are ignored. */
@@ -80,6 +81,5 @@ export const searchUsersBy = (
 /** The matching rows, for a store's statement. @throws {ApiError} validation of search or filter */
 export async function matchingUsers(services: Services, executor: Executor, query: UserQuery, request: RequestContext) {
   const { selection, columns } = await selectionOf(services, query, request);
-  // A query is thenable, so it is returned inside an object.
-  return { users: selectedUsers(executor, selection, columns) };
+  return foundUsers(executor, selection, columns);
 }

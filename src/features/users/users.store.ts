@@ -2,24 +2,16 @@
  * Users. The only SQL on that table, except for lookups that join a user with other data, and for failed and plain sign-ins
  * (failed-sign-ins.store.ts, sign-ins.store.ts).
  */
+import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
-import {
-  type NumberedPage,
-  type NumberedWindow,
-  readNumberedPage,
-  readPage,
-  readSlice,
-  type Slice,
-  type Window,
-} from '../../platform/database/paging.ts';
 import { asciiAddress, composedName, spellingsOf } from '../../platform/dns/address-spelling.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
-import { applyUserWords, applyWordsOfUser, USER_ORDERS } from './user-orders.store.ts';
+import { applyUserWords } from './user-orders.store.ts';
 import { BASE_ATTRIBUTES, type User } from './users.resource.ts';
 
 export const USER_COLUMNS: Columns<User> = {
@@ -176,13 +168,12 @@ const OF_TYPE = {
 
 /** @param name consists of letters, digits and underscores (features/user-schema/attribute-definitions.service.ts) */
 function addedColumn({ name, type }: Pick<Attribute, 'name' | 'type'>): AttributeColumn {
-  const terms = { sql: 'attribute_terms(users.profile)', name };
   if (type === 'array') {
     const elements = `jsonb_array_elements_text(CASE jsonb_typeof(profile->'${name}') WHEN 'array' THEN profile->'${name}' ELSE '[]' END) AS element`;
-    return { sql: 'element', type: 'text', among: elements, terms };
+    return { sql: 'element', type: 'text', among: elements, terms: name };
   }
   const known = OF_TYPE[type === 'integer' ? 'number' : type];
-  return { sql: known.sql(name), type: known.type, terms };
+  return { sql: known.sql(name), type: known.type, terms: name };
 }
 
 /**
@@ -211,8 +202,13 @@ export const userAttributes = (added: readonly Pick<Attribute, 'name' | 'type'>[
 });
 
 /** The rows of a selection, without columns, order or limit. @param columns those that the filters were parsed with */
-export function selectedUsers(executor: Executor, { words, filters, withoutStatus, orgIds }: UserSelection, columns: AttributeColumns) {
-  const query = executor('users');
+export function selectedUsers(
+  executor: Executor,
+  { words, filters, withoutStatus, orgIds }: UserSelection,
+  columns: AttributeColumns,
+  users: string | Knex.QueryBuilder = 'users',
+) {
+  const query = executor<User>(users as string);
   if (words !== undefined) applyUserWords(query, words);
   for (const filter of filters) applyFilter(query, filter, columns);
   if (withoutStatus !== undefined) query.whereNot({ status: withoutStatus });
@@ -222,32 +218,6 @@ export function selectedUsers(executor: Executor, { words, filters, withoutStatu
   }
   return query;
 }
-
-/** The oldest first. @param columns those that the filters were parsed with */
-export function readUsers(executor: Executor, { words, ...rest }: UserSelection, columns: AttributeColumns, window: Window) {
-  const query = selectedUsers(executor, rest, columns);
-  if (words !== undefined) applyWordsOfUser('users.id')(query, words);
-  return readPage<User>(query, USER_COLUMNS, window);
-}
-
-/** A page by number, in any order. @param columns those that the filters were parsed with */
-export const readUsersInOrder = (
-  executor: Executor,
-  selection: UserSelection,
-  columns: AttributeColumns,
-  window: NumberedWindow,
-): Promise<NumberedPage<User>> =>
-  readNumberedPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window, USER_ORDERS, {
-    isNarrowed: selection.words !== undefined || selection.filters.length > 0 || selection.orgIds !== undefined,
-  });
-
-/** A slice, in any order. @param columns those that the filters were parsed with */
-export const readUsersSlice = (
-  executor: Executor,
-  selection: UserSelection,
-  columns: AttributeColumns,
-  slice: Slice,
-): Promise<NumberedPage<User>> => readSlice<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, slice);
 
 /** Counts users as in the default list, without deactivated ones. */
 export async function countUsers(executor: Executor): Promise<number> {

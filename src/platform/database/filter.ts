@@ -17,7 +17,8 @@ export type Filter =
       readonly value: string | Date | boolean | number;
     };
 
-type Leaf = Exclude<Filter, { op: 'and' | 'or' | 'not' | 'any' }>;
+/** A comparison, or presence. */
+export type Leaf = Exclude<Filter, { op: 'and' | 'or' | 'not' | 'any' }>;
 
 /** SQL expression of an attribute. */
 export interface AttributeColumn {
@@ -30,16 +31,8 @@ export interface AttributeColumn {
   readonly caseExact?: boolean;
   /** Forms in which a text can be stored. */
   readonly spellings?: (value: string) => readonly string[];
-  /** For an attribute with an index of terms, which is used first. */
-  readonly terms?: AttributeTerms;
-}
-
-/** See migrations/088-attribute-parts.ts. */
-interface AttributeTerms {
-  /** The expression of the index. */
-  readonly sql: string;
-  /** Name at the start of a condition. */
-  readonly name: string;
+  /** For an attribute in an index of terms: its name there (platform/database/attribute-terms.ts). */
+  readonly terms?: string;
 }
 
 export type AttributeColumns = Readonly<Record<string, AttributeColumn>>;
@@ -56,7 +49,7 @@ export const containing = (text: string): string => `%${literal(text)}%`;
 
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
-interface Condition {
+export interface Condition {
   readonly sql: string;
   readonly bindings: readonly (string | Date | boolean | number)[];
 }
@@ -76,16 +69,15 @@ function condition(filter: Filter, columns: AttributeColumns): Condition {
     const sql = parts.map((part) => part.sql).join(filter.op === 'and' ? ' AND ' : ' OR ');
     return { sql: `(${sql})`, bindings: parts.flatMap(({ bindings }) => bindings) };
   }
-  if (filter.op === 'not') return negation(condition(filter.filter, withoutTerms(columns)));
+  if (filter.op === 'not') return negation(condition(filter.filter, columns));
   if (filter.op === 'any') return amongRows(filter.filter, columns);
 
   const column = columns[filter.attribute];
   if (column === undefined) throw new Error(`there is no column for ${filter.attribute}`);
   // For several values, `ne` means that none is equal: the negation of `eq`.
-  if (filter.op === 'ne') return negation(condition({ ...filter, op: 'eq' }, withoutTerms(columns)));
+  if (filter.op === 'ne') return negation(condition({ ...filter, op: 'eq' }, columns));
   const one = filter.op === 'pr' ? presence(column) : comparison(column, filter.op, filter.value);
-  const any = column.among === undefined ? one : { sql: `EXISTS (SELECT FROM ${column.among} WHERE ${one.sql})`, bindings: one.bindings };
-  return column.terms === undefined ? any : narrowed(any, column, column.terms, filter);
+  return column.among === undefined ? one : { sql: `EXISTS (SELECT FROM ${column.among} WHERE ${one.sql})`, bindings: one.bindings };
 }
 
 /** All conditions in brackets apply to the same row. */
@@ -100,50 +92,6 @@ function amongRows(filter: Filter, columns: AttributeColumns): Condition {
 function namesIn(filter: Filter): readonly string[] {
   if ('filters' in filter) return filter.filters.flatMap(namesIn);
   return 'filter' in filter ? namesIn(filter.filter) : [filter.attribute];
-}
-
-/** No index finds who does not fit. */
-const withoutTerms = (columns: AttributeColumns): AttributeColumns =>
-  Object.fromEntries(Object.entries(columns).map(([name, { terms: _, ...column }]) => [name, column]));
-
-/**
- * The terms find a few too many rows, which are compared again. The comparison comes first: without the index, terms are slow to compute.
- * The planner would guess that a part fits hardly anyone, and a range a third of all. With COALESCE it guesses half of those with the terms, of whom its statistics
- * know; with CASE one in two hundred, because the many terms of a range together seem more than they are.
- */
-function narrowed(exact: Condition, { type }: AttributeColumn, { sql, name }: AttributeTerms, filter: Leaf): Condition {
-  const query = termQuery(type, filter);
-  if (query === undefined) return exact;
-  const isPart = filter.op === 'co' || filter.op === 'ew';
-  const compared = isPart ? `coalesce(${exact.sql}, false)` : filter.op in RANGES ? `CASE WHEN ${exact.sql} THEN 1 END = 1` : exact.sql;
-  return { sql: `(${compared} AND ${sql} @@ ${query.sql})`, bindings: [...exact.bindings, name, ...query.bindings] };
-}
-
-const RANGES = {
-  gt: ['true', 'false'],
-  ge: ['true', 'true'],
-  lt: ['false', 'false'],
-  le: ['false', 'true'],
-} as const satisfies Partial<Record<Leaf['op'], readonly [above: string, itself: string]>>;
-
-/** Fewer characters would find most users. */
-const FEWEST_CHARACTERS = 3;
-
-/** @returns the call of a function of the migrations; undefined: no terms help */
-function termQuery(type: AttributeType, filter: Leaf): Condition | undefined {
-  const called = (name: string, ...given: string[]) => `${name}(${['CAST(? AS text)', ...given].join(', ')})`;
-  if (filter.op === 'pr') return { sql: called('attribute_query', "''", 'true'), bindings: [] };
-  const bindings = [String(filter.value)];
-  if (filter.op === 'eq' || filter.op === 'sw') {
-    const term = type === 'number' ? 'CAST(CAST(? AS numeric) AS text)' : 'CAST(? AS text)';
-    return { sql: called('attribute_query', term, String(filter.op === 'sw')), bindings };
-  }
-  if (type === 'text' && (filter.op === 'co' || filter.op === 'ew')) {
-    const isLong = [...String(filter.value)].length >= FEWEST_CHARACTERS;
-    return isLong ? { sql: called('attribute_query_containing', 'CAST(? AS text)'), bindings } : undefined;
-  }
-  if (type !== 'number' || !(filter.op in RANGES)) return undefined;
-  return { sql: called('attribute_query_beyond', 'CAST(? AS numeric)', ...RANGES[filter.op as keyof typeof RANGES]), bindings };
 }
 
 /** NULL (a missing value) counts as false. */
