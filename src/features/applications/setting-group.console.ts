@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Content, Fact, Piece } from '../../pages/console/detail-page.ts';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
+import type { Dependence } from '../../pages/console/form-layout.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -22,17 +23,19 @@ interface Changes {
   readonly settings: GivenSettings;
 }
 
-/** @throws {ApiError} validation, with the fields' names */
+const isChosen = ({ field, value }: Dependence, typed: Readonly<Record<string, unknown>>): boolean =>
+  value === undefined ? typed[field] !== '' : String(typed[field]) === value;
+
+/** Settings that depend on another choice are emptied. @throws {ApiError} validation, with the fields' names */
 export function changesIn(fields: readonly Field[], form: URLSearchParams): Changes {
   const typed = typedValues(fields, form);
   const given: Record<string, unknown> = {};
   for (const { name } of fields) given[name] = typed[name] === '' ? undefined : typed[name];
   if ('label' in given) given.label = typed.label;
+  for (const { name, when } of fields) if (SETTINGS.includes(name) && when !== undefined && !isChosen(when, typed)) given[name] = undefined;
   // Merge settings that consist of several form fields.
   if ('mfa_required' in given) given.mfa_required = given.mfa_required === 'true' ? true : undefined;
   if ('profile' in given && given.profile === undefined) given.profile = null;
-  if (given.providers === 'all') given.identity_providers = undefined;
-  if (given.claims === 'all') given.id_token_claims = undefined;
   for (const name of ['token_exchange_audiences', 'authorization_details_types'])
     if (Array.isArray(given[name]) && given[name].length === 0) given[name] = undefined;
   if (Array.isArray(given.id_jag_targets)) given.id_jag_targets = targetsIn(given.id_jag_targets as string[]);

@@ -1,10 +1,11 @@
 /** Layout of a form: rarely used fields are collapsed, dependent fields are placed below the choice they depend on. */
 
-/** A choice of `radios`, or a `check` with the value `true`. */
 import type { Phrase, Text } from '../../platform/i18n/phrase.ts';
+
+/** A choice of `radios`, or a `check` with the value `true`. Without a value: any choice of a list but the empty one. */
 export interface Dependence {
   readonly field: string;
-  readonly value: string;
+  readonly value?: string;
 }
 
 interface Placed {
@@ -43,7 +44,7 @@ const isFilled = (field: object): boolean =>
 export function layOut<T extends Placed>(drawn: readonly T[]) {
   const upper = drawn.filter(({ when }) => when === undefined);
   const hidden = upper.filter(({ advanced = false }) => advanced);
-  const below = (name: string, value: string): readonly T[] =>
+  const below = (name: string, value?: string): readonly T[] =>
     drawn.filter(({ when }) => when !== undefined && when.field === name && when.value === value);
   return {
     groups: grouped(upper.filter(({ advanced = false }) => !advanced)),

@@ -280,11 +280,13 @@ test('every setting that the API takes is edited on a form, which leaves all oth
       ],
       responses: [responses, responses],
       subjects: [
-        { subject_type: 'public', sector_identifier_uri: '' },
+        { subject_type: 'public', sector_identifier_uri: 'https://app.example/typed-for-pairwise' },
         { subject_type: 'public', sector_identifier_uri: undefined },
       ],
     };
-  const expected: Record<string, unknown> = {};
+  const federated = { issuer: 'https://workloads.example', subject: 'job', audience: 'https://service.example' };
+  await agent.submit(await agent.visit(`${HOME}/${id}/credentials/federated/new`), 'console-form', federated);
+  const expected: Record<string, unknown> = { federated: [federated] };
   for (const [group, [typed, settings]] of Object.entries(groups)) {
     const form = await agent.visit(`${HOME}/${id}/settings/${group}`);
     const saved = await agent.submit(form, 'console-form', typed);
@@ -300,8 +302,8 @@ test('every setting that the API takes is edited on a form, which leaves all oth
   const settings = Object.keys({ ...credentialFields, ...clientFields });
   assert.deepEqual(
     settings.filter((name) => !(name in expected)),
-    ['federated', 'jwks_uri'],
-    'none is left out; the first has pages of its own, and the address of the keys excludes the keys',
+    ['jwks_uri'],
+    'none is left out; federated has pages of its own, and the address of the keys excludes the keys',
   );
   const { text: shown } = await agent.visit(`${HOME}/${id}/settings`);
   for (const words of ['Partner', 'ES256', 'code id_token', '5 seconds', 'https://app.example/logout'])
@@ -312,7 +314,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
 
   for (const [group, emptied] of [
     ['tokens', { claims: 'all' }],
-    ['responses', { id_token_signed_response_alg: '' }],
+    ['responses', { id_token_signed_response_alg: '', id_token_encrypted_response_alg: '' }],
     ['authentication', { token_endpoint_auth_method: 'client_secret_basic', token_endpoint_auth_signing_alg: '' }],
   ] as const) {
     const { status } = await agent.submit(await agent.visit(`${HOME}/${id}/settings/${group}`), 'console-form', emptied);
@@ -321,6 +323,8 @@ test('every setting that the API takes is edited on a form, which leaves all oth
   const after = await read(service, id);
   assert.equal(after.id_token_claims, undefined);
   assert.equal(after.id_token_signed_response_alg, undefined);
+  assert.equal(after.id_token_encrypted_response_enc, undefined, 'it has no use without the encryption');
+  assert.equal(after.userinfo_encrypted_response_enc, 'A256GCM');
   assert.equal(after.token_endpoint_auth_signing_alg, undefined);
   assert.equal(await tokenStatus(service, id, secret ?? ''), 200, 'the secret stayed');
 });

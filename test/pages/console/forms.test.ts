@@ -96,3 +96,32 @@ test(
     window.assertQuiet();
   }),
 );
+
+test(
+  'a list shows the fields of its choice, and empties them when nothing is chosen',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const { clientId } = await service.createApp({ jwks_uri: 'https://app.example/keys', redirect_uris: ['https://app.example/callback'] });
+    const form = `/applications/${clientId}/settings/responses`;
+    const { window, page } = await enterInBrowser(browser, service, form);
+    const save = async (): Promise<Record<string, unknown>> => {
+      await page.click('#submit');
+      await page.waitForURL(/\/settings$/);
+      await page.goto(`${service.baseUrl}/admin${form}`);
+      return (await service.api('GET', `/apps/${clientId}`)).body.settings.oauthClient;
+    };
+    assert.equal(await page.isVisible('#userinfo_encrypted_response_enc'), false);
+    await page.selectOption('#userinfo_encrypted_response_alg', 'RSA-OAEP-256');
+    assert.equal(await page.isVisible('#userinfo_encrypted_response_enc'), true);
+    assert.equal(await page.isVisible('#id_token_encrypted_response_enc'), false);
+    await page.selectOption('#userinfo_encrypted_response_enc', 'A256GCM');
+    await assertAccessible(page, 'encrypted responses');
+    assert.equal((await save()).userinfo_encrypted_response_enc, 'A256GCM');
+    assert.equal(await page.isVisible('#userinfo_encrypted_response_enc'), true);
+    await page.selectOption('#userinfo_encrypted_response_alg', '');
+    assert.equal(await page.isVisible('#userinfo_encrypted_response_enc'), false);
+    const { userinfo_encrypted_response_alg: alg, userinfo_encrypted_response_enc: enc } = await save();
+    assert.deepEqual([alg, enc], [undefined, undefined]);
+    window.assertQuiet();
+  }),
+);

@@ -32,34 +32,34 @@ interface Words {
 const WORDS: Readonly<Record<ResponseKind, Words>> = {
   id_token: {
     group: 'ID token',
-    signed: 'ID tokens are signed with',
+    signed: 'ID token signing',
     signedHint: 'Also for logout tokens. If the server has no key for it, its own algorithm is used.',
-    encrypted: 'ID tokens are encrypted with',
-    content: 'Content of ID tokens is encrypted with',
+    encrypted: 'ID token encryption',
+    content: 'ID token content encryption',
     algs: ALGS,
   },
   userinfo: {
     group: 'Userinfo',
-    signed: 'Userinfo responses are signed with',
+    signed: 'Userinfo signing',
     signedHint: 'Signed responses are JWTs. The application’s library must expect them.',
-    encrypted: 'Userinfo responses are encrypted with',
-    content: 'Content of userinfo responses is encrypted with',
+    encrypted: 'Userinfo encryption',
+    content: 'Userinfo content encryption',
     algs: USERINFO_ALGS,
   },
   introspection: {
     group: 'Introspection',
-    signed: 'Introspection responses are signed with',
+    signed: 'Introspection signing',
     signedHint: 'For APIs that ask for the response as a JWT, with Accept: application/token-introspection+jwt.',
-    encrypted: 'Introspection responses are encrypted with',
-    content: 'Content of introspection responses is encrypted with',
+    encrypted: 'Introspection encryption',
+    content: 'Introspection content encryption',
     algs: ALGS,
   },
   authorization: {
     group: 'Authorization response',
-    signed: 'Authorization responses are signed with',
+    signed: 'Authorization response signing',
     signedHint: 'For applications that ask for the response as a JWT (JARM, response_mode=jwt).',
-    encrypted: 'Authorization responses are encrypted with',
-    content: 'Content of authorization responses is encrypted with',
+    encrypted: 'Authorization response encryption',
+    content: 'Authorization response content encryption',
     algs: ALGS,
   },
 };
@@ -76,7 +76,7 @@ export const responseSettings: SettingGroup = {
       return [
         setting({ name: sign, label: signed, options: algs, value: settings[sign] ?? '', hint: signedHint, group }),
         setting({ name: encrypt, label: encrypted, options: KEY_ALGS, value: settings[encrypt] ?? '', group }),
-        setting({ name: enc, label: content, options: ENCS, value: settings[enc] ?? '', group }),
+        setting({ name: enc, label: content, options: ENCS, value: settings[enc] ?? '', when: { field: encrypt }, group }),
       ];
     }),
   facts: ({ settings }) =>

@@ -29,6 +29,7 @@ const createFull = (service: ServiceCalls): Promise<string> => {
     id_token_claims: ['email'],
     backchannel_logout_uri: 'https://app.example/logout',
     jwks_uri: 'https://app.example/keys',
+    id_token_encrypted_response_alg: 'ECDH-ES',
   };
   return create(service, LONG.slice(0, 255), settings, { federated: [WORKLOAD] });
 };
@@ -74,7 +75,9 @@ export const applicationSettings: Tour = async (service) => {
   const application = `/applications/${id}`;
   return [
     `${application}/settings`,
-    ...['general', 'flow', 'sign-in', 'tokens', 'logout', 'authentication', 'branding'].map((group) => `${application}/settings/${group}`),
+    ...['general', 'flow', 'sign-in', 'tokens', 'responses', 'subjects', 'logout', 'authentication', 'branding'].map(
+      (group) => `${application}/settings/${group}`,
+    ),
     `${application}/credentials`,
     `${application}/credentials/new`,
     ...['activate', 'deactivate', 'remove'].map((step) => `${application}/credentials/${secret.id}/${step}`),
