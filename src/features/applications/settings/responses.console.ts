@@ -18,7 +18,7 @@ const SERVERS: Option = { value: '', label: 'As the authorization server' };
 const ALGS: readonly Option[] = [SERVERS, ...named(SIGNING_ALGS)];
 const USERINFO_ALGS: readonly Option[] = [{ value: '', label: 'Not signed' }, ...named(SIGNING_ALGS)];
 const KEY_ALGS: readonly Option[] = [{ value: '', label: 'Not encrypted' }, ...named(ENCRYPTION_ALGS)];
-const ENCS: readonly Option[] = [{ value: '', label: 'As the standard says (A128CBC-HS256)' }, ...named(ENCRYPTION_ENCS)];
+const ENCS: readonly Option[] = [{ value: '', label: 'Default (A128CBC-HS256)' }, ...named(ENCRYPTION_ENCS)];
 
 interface Words {
   readonly group: string;
