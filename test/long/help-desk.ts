@@ -32,7 +32,10 @@ export async function fillHelpDesk(service: Service, users = 50_000): Promise<{ 
       [group.id],
     );
     const everybody = `FROM generate_series(1, ${users}) n`;
-    await sql.query(`INSERT INTO application_users (application_id, user_id, created) SELECT $1, 'usr_' || n, now() ${everybody}`, [appId]);
+    await sql.query(
+      `INSERT INTO application_users (application_id, user_id, created) SELECT $1, 'usr_' || n, now() - n * interval '1 second' ${everybody}`,
+      [appId],
+    );
     await sql.query(
       `INSERT INTO identity_provider_links (idp_id, subject, user_id, created) SELECT $1, 'subject-' || n, 'usr_' || n, now() ${everybody}`,
       [idpId],

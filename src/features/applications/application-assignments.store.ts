@@ -92,12 +92,17 @@ export const selectAssignments = (
 ): Promise<Page<Assignment>> =>
   readPage(assignments(executor, applicationId, kind), columnsOf(executor, kind), window, {
     by: 'of.seq',
+    counted: assigned(executor, applicationId, kind),
+    isFilled: true,
     search: kind === 'user' ? applyWordsOfUser('of.id') : undefined,
   });
 
+const assigned = (executor: Executor, applicationId: string, kind: AssigneeKind) =>
+  executor(`${TABLES[kind].table} AS a`).where('a.application_id', applicationId);
+
 function assignments(executor: Executor, applicationId: string, kind: AssigneeKind) {
-  const { table, column, assignees } = TABLES[kind];
-  return executor(`${table} AS a`).join(`${assignees} AS of`, 'of.id', `a.${column}`).where('a.application_id', applicationId);
+  const { column, assignees } = TABLES[kind];
+  return assigned(executor, applicationId, kind).join(`${assignees} AS of`, 'of.id', `a.${column}`);
 }
 
 const IS_ASSIGNED = `SELECT EXISTS (SELECT FROM application_users WHERE application_id = :applicationId AND user_id = :userId)

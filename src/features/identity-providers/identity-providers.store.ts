@@ -191,8 +191,13 @@ export interface LinkedUser extends IdentityProviderLink {
 
 /** Oldest first. Words find users by all their names. */
 export function listLinks(executor: Executor, idpId: string, window: Window): Promise<Page<LinkedUser>> {
-  const query = executor('identity_provider_links AS l').join('users AS u', 'u.id', 'l.user_id').where('l.idp_id', idpId);
-  return readPage(query, { ...LINK_AMONG_OTHERS, login: 'u.login' }, window, { by: 'l.seq', search: applyWordsOfUser('l.user_id') });
+  const linked = executor('identity_provider_links AS l').where('l.idp_id', idpId);
+  return readPage(linked.clone().join('users AS u', 'u.id', 'l.user_id'), { ...LINK_AMONG_OTHERS, login: 'u.login' }, window, {
+    by: 'l.seq',
+    counted: linked,
+    isFilled: true,
+    search: applyWordsOfUser('l.user_id'),
+  });
 }
 
 export async function countLinks(executor: Executor, idpId: string): Promise<number> {

@@ -55,6 +55,10 @@ export interface Order {
   readonly orders?: Readonly<Record<string, Knex.Raw>>;
   /** Replaces the search for words in the columns of their names. */
   readonly search?: ((query: Knex.QueryBuilder, typed: string) => void) | undefined;
+  /** To count without a search: as many rows, without joined tables. */
+  readonly counted?: Knex.QueryBuilder;
+  /** Do all sortable columns have a value? PostgreSQL can then read an index of the order backwards. */
+  readonly isFilled?: boolean;
 }
 
 /**
@@ -66,22 +70,22 @@ export async function readPage<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
   { limit, after, page, sort, words }: Window,
-  { by = 'seq', descending = false, search, orders = {} }: Order = {},
+  { by = 'seq', descending = false, search = searchIn(columns, words), orders = {}, counted = query, isFilled }: Order = {},
 ): Promise<Page<T>> {
-  if (words !== undefined) {
-    if (search === undefined) applyWords(query, namesOf(columns, words), words.typed);
-    else search(query, words.typed);
-  }
+  const matching = query.clone();
+  if (words !== undefined) search(matching, words.typed);
   if (page !== undefined) {
-    const total = await totalOf(query);
     const inOrder = (rows: Knex.QueryBuilder): Knex.QueryBuilder => {
-      if (sort !== undefined) orderByRow(rows, { ...columns, ...orders }, sort);
+      if (sort !== undefined) orderByRow(rows, { ...columns, ...orders }, sort, isFilled);
       return rows.orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc');
     };
-    // First the rows, then their columns. Otherwise PostgreSQL computes the columns of the rows of all earlier pages, too.
-    const places: { place: number }[] = await inOrder(query.clone().select({ place: by }))
+    // First the rows, then their columns. Otherwise PostgreSQL computes the columns of the rows of all earlier pages, too. A search runs
+    // once: the statement that finds the rows also counts them, unless the page is empty.
+    const wanted = { place: by, ...(words !== undefined && { total: query.client.raw('count(*) OVER ()') }) };
+    const places: { place: number; total?: number }[] = await inOrder(matching.clone().select(wanted))
       .limit(limit)
       .offset((page - 1) * limit);
+    const total = places[0]?.total ?? (await totalOf(words === undefined ? counted : matching));
     const found = query.whereIn(
       by,
       places.map(({ place }) => place),
@@ -90,8 +94,8 @@ export async function readPage<T>(
     return { items, next: undefined, total };
   }
   // As bigint: a cursor beyond the column's type means the end of the list, not an error.
-  if (after !== undefined) query.whereRaw(`?? ${descending ? '<' : '>'} ?::bigint`, [by, after]);
-  const rows: (T & { place: number })[] = await query
+  if (after !== undefined) matching.whereRaw(`?? ${descending ? '<' : '>'} ?::bigint`, [by, after]);
+  const rows: (T & { place: number })[] = await matching
     .select({ ...columns, place: by })
     .orderBy(by, descending ? 'desc' : 'asc')
     .limit(limit + 1);
@@ -100,20 +104,24 @@ export async function readPage<T>(
   return { items, next: rows.length > limit ? kept.at(-1)?.place : undefined };
 }
 
-const namesOf = (columns: Readonly<Record<string, string | Knex.Raw>>, { by }: WordSearch): string[] =>
-  by.map((name) => {
-    const column = columns[name];
-    if (typeof column !== 'string') throw new Error(`there is no search by ${name}`);
-    return column;
-  });
+const searchIn =
+  (columns: Readonly<Record<string, string | Knex.Raw>>, words: WordSearch | undefined) =>
+  (query: Knex.QueryBuilder, typed: string): void => {
+    const names = (words?.by ?? []).map((name) => {
+      const column = columns[name];
+      if (typeof column !== 'string') throw new Error(`there is no search by ${name}`);
+      return column;
+    });
+    applyWords(query, names, typed);
+  };
 
 /** Rows without a value come last. */
-function orderByRow(query: Knex.QueryBuilder, columns: Readonly<Record<string, string | Knex.Raw>>, sort: RowSort) {
+function orderByRow(query: Knex.QueryBuilder, columns: Readonly<Record<string, string | Knex.Raw>>, sort: RowSort, isFilled = false) {
   const { by, descending, isText, codes } = sort;
   const column = columns[by];
   if (column === undefined) throw new Error(`there is no order by ${by}`);
   const order = codes !== undefined ? inCodes(codes, '??') : isText ? inAlphabet('??') : '??';
-  query.orderByRaw(`${order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`, [column]);
+  query.orderByRaw(`${order} ${descending ? 'DESC' : 'ASC'} ${isFilled ? '' : 'NULLS LAST'}`, [column]);
 }
 
 /** An expression that sorts codes in this order. @param codes constants of the program @param sql text expression */

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
+import { selectAssignments } from '../../../src/features/applications/application-assignments.store.ts';
 import type { AuditEvent } from '../../../src/features/audit/events.resource.ts';
+import { listLinks } from '../../../src/features/identity-providers/identity-providers.store.ts';
 import { findOrganizationDesign } from '../../../src/features/organization-branding/organization-branding.store.ts';
 import { findDomainProviders, findRequiredProvider } from '../../../src/features/organization-providers/home-realm.store.ts';
 import { findDomainConnection } from '../../../src/features/organization-providers/organization-providers.store.ts';
@@ -12,6 +14,7 @@ import { consumeSessionToken } from '../../../src/features/sessions/browser-sess
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
 import { applyWordsOfUser, USER_ORDERS } from '../../../src/features/users/user-orders.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
+import type { Window } from '../../../src/platform/database/paging.ts';
 import { findModel, findSession } from '../../../src/protocol/storage/protocol-state.store.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -156,4 +159,52 @@ test('a search of users finds them by the index of their names, also for a short
   assert.match(plan, /Bitmap Index Scan on users_by_words/);
   assert.doesNotMatch(plan, /Filter: .*search_words/);
   assert.deepEqual(await query.pluck('id'), ['user-77', ...[0, 1, 2, 3].map((n) => `user-77${n}`)]);
+});
+
+test('the users of an application and of an identity provider are read in the order of an index, and counted without the table of users', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const { knex, close } = await openDatabase({ connection: own.connection, onError: () => {} });
+  afterwards(t, close);
+  for (const statement of FILL) await knex.raw(statement);
+  await knex.raw(`INSERT INTO applications (id, label, settings, created, last_updated) VALUES ('app-1', 'Everybody', '{}', now(), now())`);
+  const everybody = `FROM generate_series(1, ${MANY}) n`;
+  await knex.raw(
+    `INSERT INTO application_users (application_id, user_id, created) SELECT 'app-1', 'user-' || n, now() - n * interval '1 second' ${everybody}`,
+  );
+  await knex.raw(
+    `INSERT INTO identity_provider_links (idp_id, subject, user_id, created) SELECT 'idp-1', 'subject-' || n, 'user-' || n, now() ${everybody}`,
+  );
+  await knex.raw('ANALYZE');
+  let statements: { sql: string; bindings: unknown[] }[] = [];
+  knex.on('query', (statement: { sql: string; bindings: unknown[] }) => statements.push(statement));
+  const assigned = (window: Window) => selectAssignments(knex, 'app-1', 'user', window);
+  const linked = (window: Window) => listLinks(knex, 'idp-1', window);
+  const lists = [
+    ...[undefined, 'name', 'created'].map((by) => ({ by, read: assigned })),
+    ...[undefined, 'login', 'subject', 'created'].map((by) => ({ by, read: linked })),
+  ];
+  for (const { by, read } of lists)
+    for (const descending of [false, true]) {
+      const name = `${read === assigned ? 'assigned' : 'linked'} by ${by}${descending ? ', backwards' : ''}`;
+      statements = [];
+      const sort = by === undefined ? undefined : { by, descending, isText: by !== 'created' };
+      const { items, total } = await read({ limit: 5, page: 2, sort });
+      assert.deepEqual([items.length, total], [5, MANY], name);
+      const [places, count] = statements;
+      const { rows } = await knex.raw<{ rows: { 'QUERY PLAN': string }[] }>(
+        `EXPLAIN ${places?.sql.replaceAll(/\$\d+/g, '?')}`,
+        places?.bindings as string[],
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      assert.doesNotMatch(plan, /Seq Scan|(?<!Incremental )Sort {2}\(/, `${name}:\n${plan}`);
+      assert.match(count?.sql ?? '', /count\(\*\)/, name);
+      assert.doesNotMatch(count?.sql ?? '', /"users"/, name);
+    }
+  statements = [];
+  const found = await assigned({ limit: 5, page: 1, words: { by: ['name'], typed: 'login 77' } });
+  assert.deepEqual([found.items.length, found.total], [5, 11]);
+  assert.equal(statements.filter(({ sql }) => sql.includes('search_query')).length, 1, 'the words are searched once');
+  const beyond = await assigned({ limit: 5, page: 9, words: { by: ['name'], typed: 'login 77' } });
+  assert.deepEqual([beyond.items.length, beyond.total], [0, 11]);
 });
