@@ -17,20 +17,18 @@ const ELEMENTS = 'jsonb_array_elements_text(own.value) AS one(value) WHERE one.v
 const parts = (text: string): string => `CASE WHEN length(${text}) > ${LONGEST} THEN ARRAY[own.key || '~'] ELSE ARRAY(
   SELECT own.key || '~' || substr(${text}, place, 3) FROM generate_series(1, length(${text}) - 2) AS place) END`;
 
-/** @param number an expression @returns that of its code. OFFSET 0 lets PostgreSQL compute it once. */
-const code = (number: string): string => `(SELECT left(code::bit(64)::text, 28) || right(lpad(to_hex(code), 16, '0'), 9) FROM (
+/** The code of a number. OFFSET 0 lets PostgreSQL compute it once. */
+const CODE = `(SELECT left(code::bit(64)::text, 28) || right(lpad(to_hex(code), 16, '0'), 9) FROM (
   SELECT bits # ((bits >> 63) | (-9223372036854775808)) FROM (
-    SELECT ('x' || encode(float8send((${number})::float8), 'hex'))::bit(64)::bigint OFFSET 0) AS double(bits) OFFSET 0) AS ordered(code))`;
+    SELECT ('x' || encode(float8send((own.value #>> '{}')::float8), 'hex'))::bit(64)::bigint OFFSET 0) AS double(bits) OFFSET 0) AS ordered(code))`;
 
 /**
  * - `name=value`: as before.
  * - `name~abc`: each three characters of a text without case. A list is one text, its elements apart by a character that no value has: its own parts are never searched for.
  * - `name<0101…`: a number. Codes are in the order of their numbers: the bits of the double, of a negative one inverted, else with the other sign; the first 28
- *   one by one, the rest in hexadecimal digits. Their first 12 (a power of two) and 15 are terms, too, because the statistics know only what many users have.
+ *   one by one, the rest in hexadecimal digits. A range is a few beginnings of codes (src/platform/database/attribute-terms.ts).
  *
- * The cost is what makes the planner read the index unless it expects many users: then it reads users in their order. Searches are not parallel, because other
- * processes take longer to start than most searches take. That a number is not itself is said twice: where most users have it, the planner takes what is left of
- * them for more than it is.
+ * Searches are not parallel, because other processes take longer to start than most searches take.
  */
 const FUNCTIONS = [
   `CREATE OR REPLACE FUNCTION attribute_terms(profile jsonb) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1000
@@ -38,23 +36,14 @@ const FUNCTIONS = [
        WHEN 'array' THEN ARRAY(SELECT attribute_term(own.key, one.value) FROM ${ELEMENTS})
          || (SELECT ${parts('text')} FROM (SELECT string_agg(lower(one.value), E'\\n') FROM ${ELEMENTS}) AS elements(text))
        WHEN 'string' THEN attribute_term(own.key, own.value #>> '{}') || ${parts("lower(own.value #>> '{}')")}
-       WHEN 'number' THEN (SELECT ARRAY[attribute_term(own.key, own.value #>> '{}'), own.key || '<' || left(code, 12),
-           own.key || '<' || left(code, 15), own.key || '<' || code]
-         FROM (SELECT ${code("(own.value #>> '{}')::numeric")} OFFSET 0) AS number(code))
+       WHEN 'number' THEN ARRAY[attribute_term(own.key, own.value #>> '{}'), own.key || '<' || ${CODE}]
        ELSE ARRAY[attribute_term(own.key, own.value #>> '{}')] END)
      FROM jsonb_each(profile - '${BASE}'::text[]) AS own WHERE jsonb_typeof(own.value) <> 'null'))`,
   `CREATE OR REPLACE FUNCTION attribute_lexeme(term text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
    RETURN '''' || replace(replace(term, '\\', '\\\\'), '''', '''''') || ''''`,
   `CREATE OR REPLACE FUNCTION attribute_query_containing(name text, value text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL UNSAFE
-   RETURN (attribute_lexeme(name || '~') || ' | ' || attribute_lexeme(name || '~' || left(lower(value), 3)) || ' & ' ||
-     attribute_lexeme(name || '~' || right(lower(value), 3)))::tsquery`,
-  `CREATE OR REPLACE FUNCTION attribute_query_beyond(name text, value numeric, above boolean, itself boolean) RETURNS tsquery
-   LANGUAGE sql IMMUTABLE PARALLEL UNSAFE
-   RETURN (SELECT concat_ws(' | ', (SELECT string_agg(attribute_lexeme(name || '<' || left(bits, place - 1) || translate(substr(bits, place, 1), '01', '10')) || ':*', ' | ')
-         FROM generate_series(1, length(bits)) AS place WHERE (substr(bits, place, 1) = '0') = above),
-       attribute_lexeme(name || '<' || bits) || ':*' || CASE WHEN itself THEN '' ELSE repeat(' & !' || attribute_lexeme(name || '<' || code), 2) END)::tsquery
-     FROM (SELECT ${code('value')} OFFSET 0) AS number(code),
-     LATERAL (SELECT CASE WHEN above THEN rtrim(left(code, 28), '0') ELSE left(code, 28) END) AS beginning(bits))`,
+   RETURN (SELECT (attribute_lexeme(name || '~') || ' | (' || string_agg(attribute_lexeme(name || '~' || substr(lower(value), place, 3)), ' & ') || ')')::tsquery
+     FROM generate_series(1, least(length(lower(value)), ${LONGEST}) - 2) AS place)`,
 ];
 
 export async function up(knex: Knex): Promise<void> {

@@ -73,12 +73,12 @@ test('added attributes are searched for among 1,000,000 users within 100 ms', as
     ['profile.seats gt 400 and profile.seats lt 401', 0],
     ['profile.seats ge 998 and profile.memberNumber co "50998"', 10],
     ['profile.team co "middle"', 20],
+    // The beginning and the end of all teams, which no team has side by side.
+    ['profile.team co "alphaomega"', 0],
     ['profile.debt gt 0', 0],
   ];
-  // Both ends are common, so all users are read.
-  const slowest: typeof searches = [['profile.team co "alphaomega"', 0]];
   const slow: string[] = [];
-  for (const [expression, users] of [...searches, ...slowest]) {
+  for (const [expression, users] of searches) {
     const times: number[] = [];
     for (let turn = 0; turn < TURNS; turn += 1) {
       const start = performance.now();
@@ -88,7 +88,7 @@ test('added attributes are searched for among 1,000,000 users within 100 ms', as
     }
     const [p50 = 0, p95 = 0] = [0.5, 0.95].map((part) => times.toSorted((a, b) => a - b)[Math.ceil(part * TURNS) - 1]);
     t.diagnostic(`${expression}: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`);
-    if (p95 > LIMIT_MS && !slowest.some(([one]) => one === expression)) slow.push(`${expression}: ${p95.toFixed(1)} ms`);
+    if (p95 > LIMIT_MS) slow.push(`${expression}: ${p95.toFixed(1)} ms`);
   }
   assert.deepEqual(slow, []);
 });
