@@ -213,13 +213,16 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     for (let turn = 0; turn < 6; turn += 1) {
       const { body: scope } = await api.call<Scope>('POST', path, { name: `scope-${turn}` });
       const conditions = { scopes: { include: [scope.name] } };
-      const made = Array.from({ length: 10 }, (_, ask) =>
-        api.call('POST', `${policies}/${found[0]?.id}/rules`, { name: `rule-${turn}-${ask}`, conditions }),
-      );
-      // A deletion has the shorter way to the lock: now and then it begins when the first rule is there.
-      if (turn % 2 === 1) await Promise.race(made);
-      const deleted = Array.from({ length: 10 }, () => api.call('DELETE', `${path}/${scope.id}`));
-      const statuses = (await Promise.all([...made, ...deleted])).map(({ status }) => status).sort();
+      const make = () =>
+        Array.from({ length: 10 }, (_, ask) =>
+          api.call('POST', `${policies}/${found[0]?.id}/rules`, { name: `rule-${turn}-${ask}`, conditions }),
+        );
+      const remove = () => Array.from({ length: 10 }, () => api.call('DELETE', `${path}/${scope.id}`));
+      // All at once, or the others when the first rule or deletion is there.
+      const [begun, others] = turn % 2 === 0 ? [make, remove] : [remove, make];
+      const first = begun();
+      if (turn >= 2) await Promise.race(first);
+      const statuses = (await Promise.all([...first, ...others()])).map(({ status }) => status).sort();
       const [rules, deletion] = [
         [...Array(10).fill(201), ...Array(10).fill(409)],
         [204, ...Array(10).fill(400), ...Array(9).fill(404)],
