@@ -225,7 +225,7 @@ function drawnBody(part: Part) {
   }));
   const search = part.search && drawnSearch(part.search);
   const isBeyond = rows.length === 0 && part.pager?.previous !== undefined;
-  const choosing = part.choosing && drawnChoosing(part.choosing);
+  const choosing = part.choosing && rows.some(({ value }) => value !== undefined) ? drawnChoosing(part.choosing) : undefined;
   return {
     ...part,
     columns,

@@ -70,6 +70,11 @@ test('groups are deleted with what the confirmation counts, and applications dea
   assert.equal(await eventsOf(service, 'group.lifecycle.delete'), 2);
   assert.match(wordsOf(await agent.visit('/admin/bulk')), /Delete 2 groups Done admin/);
 
+  assert.doesNotMatch(
+    (await agent.visit('/admin/applications')).text,
+    /class="choosing"/,
+    'only applications of the service: no row can be selected',
+  );
   const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'] });
   const list = await agent.visit('/admin/applications');
   const all = await agent.submit(list, 'console-form', { action: 'applications.deactivate', scope: 'all' });
