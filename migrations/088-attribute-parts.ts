@@ -1,6 +1,6 @@
 /**
- * More terms in the index of attributes (041): parts of texts, for what contains a text, and numbers in a form whose beginnings are ranges. The index is made
- * again concurrently, so that the service keeps running; therefore outside a transaction. The former version goes on with the terms that it knows.
+ * Adds terms to the index of attributes (041): three-character parts of texts, for `co` and `ew`, and sortable codes of numbers, for ranges. The index is rebuilt
+ * concurrently, outside a transaction, so that the service keeps running. The previous version uses only the terms that it knows.
  */
 import type { Knex } from 'knex';
 import { BASE } from './041-attributes.ts';
@@ -8,7 +8,7 @@ import { BASE } from './041-attributes.ts';
 /** PostgreSQL makes no index concurrently within a transaction. */
 export const config = { transaction: false };
 
-/** Longer texts have one term that every search for a part finds: no user's terms may exceed the megabyte of a tsvector. */
+/** A longer text has a single term, which every search for a part finds: the terms of a user must fit into a tsvector (1 MB). */
 const LONGEST = 128;
 
 const ELEMENTS = 'jsonb_array_elements_text(own.value) AS one(value) WHERE one.value IS NOT NULL';
@@ -24,7 +24,7 @@ const CODE = `(SELECT left(code::bit(64)::text, 28) || right(lpad(to_hex(code), 
 
 /**
  * - `name=value`: as before.
- * - `name~abc`: each three characters of a text without case. A list is one text, its elements apart by a character that no value has: its own parts are never searched for.
+ * - `name~abc`: three consecutive characters of a text in lower case. The elements of a list are joined by a character that no value contains: parts across two elements never match.
  * - `name<0101…`: a number. Codes are in the order of their numbers: the bits of the double, of a negative one inverted, else with the other sign; the first 28
  *   one by one, the rest in hexadecimal digits. A range is a few beginnings of codes (src/platform/database/attribute-terms.ts).
  *
@@ -49,10 +49,10 @@ const FUNCTIONS = [
 export async function up(knex: Knex): Promise<void> {
   for (const body of FUNCTIONS) await knex.raw(body.replaceAll('?', '\\?'));
   await knex.raw('ALTER FUNCTION attribute_query(text, text, boolean) PARALLEL UNSAFE');
-  // What an interrupted attempt left is never used.
+  // Indexes of an interrupted attempt are never used.
   for (const rest of ['ccnew', 'ccold']) await knex.raw(`DROP INDEX CONCURRENTLY IF EXISTS users_by_attributes_${rest}`);
   await knex.raw('REINDEX INDEX CONCURRENTLY users_by_attributes');
-  // Of an empty table the planner would remember that it is empty.
+  // Without this check, the planner would remember that the table was empty.
   if ((await knex('users').first('id')) !== undefined) await knex.raw('ANALYZE users');
 }
 

@@ -1,7 +1,7 @@
-/** The users whom the index of attributes (041, 088) finds, at most so many. */
+/** Adds a function that looks up a limited number of users by the index of attributes (041, 088). */
 import type { Knex } from 'knex';
 
-/** PostgreSQL would compute the terms of users in turn where its statistics say that many match: that takes longer for each user than the index for a thousand. */
+/** Forces the index: where the statistics predict many matches, PostgreSQL would compute the terms of each user, which is much slower. */
 const FUNCTION = `CREATE OR REPLACE FUNCTION users_with_terms(query tsquery, most integer) RETURNS SETOF bigint LANGUAGE sql STABLE PARALLEL UNSAFE
   SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET jit = off
   BEGIN ATOMIC SELECT seq FROM users WHERE attribute_terms(profile) @@ query LIMIT most; END`;

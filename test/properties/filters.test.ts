@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { foundUsers } from '../../src/features/user-schema/user-search.store.ts';
+import { foundUsers } from '../../src/features/users/user-search.store.ts';
 import { userAttributes } from '../../src/features/users/users.store.ts';
 import { type AttributeColumns, applyFilter, attributeTypes, type Filter } from '../../src/platform/database/filter.ts';
 import { parseFilter } from '../../src/platform/database/filter-syntax.ts';

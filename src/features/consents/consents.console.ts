@@ -10,7 +10,7 @@ import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
-import { applicationNames, serverNames } from '../users/labels.console.ts';
+import { applicationNames, serverNames } from '../sessions/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './consents.service.ts';

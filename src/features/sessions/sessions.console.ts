@@ -13,10 +13,10 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
-import { applicationNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import { browserName } from './browser-name.policy.ts';
+import { applicationNames } from './labels.console.ts';
 import { clearSessions, endSession, listSessions } from './user-sessions.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/sessions`;

@@ -8,7 +8,7 @@ import type { NumberedPage, NumberedWindow, Page, Slice, Window } from '../../pl
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
-import { foundUsers, readUsers, readUsersInOrder, readUsersSlice } from '../user-schema/user-search.store.ts';
+import { foundUsers, readUsers, readUsersInOrder, readUsersSlice } from './user-search.store.ts';
 import type { User } from './users.resource.ts';
 import { type UserSelection, userAttributes } from './users.store.ts';
 

@@ -5,7 +5,7 @@ import { applyWords, inAlphabet } from '../../platform/database/words.ts';
 import { USER_STATUSES } from './user-lifecycle.policy.ts';
 import type { UserOrder } from './users.resource.ts';
 
-/** As in lists. */
+/** The status that lists show. */
 export const CURRENT_STATUS = "CASE WHEN users.status = 'ACTIVE' AND users.locked_until > now() THEN 'LOCKED_OUT' ELSE users.status END";
 
 /** Users who wait for approval come first. */

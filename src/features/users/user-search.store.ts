@@ -1,4 +1,4 @@
-/** Lists of users that are searched, by the index of added attributes too. */
+/** Pages of users that match a search, also by added attributes. */
 import type { Knex } from 'knex';
 import { termsOf } from '../../platform/database/attribute-terms.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -13,17 +13,17 @@ import {
   type Slice,
   type Window,
 } from '../../platform/database/paging.ts';
-import { applyWordsOfUser, USER_ORDERS } from '../users/user-orders.store.ts';
-import type { User } from '../users/users.resource.ts';
-import { selectedUsers, USER_COLUMNS, type UserSelection } from '../users/users.store.ts';
+import { applyWordsOfUser, USER_ORDERS } from './user-orders.store.ts';
+import type { User } from './users.resource.ts';
+import { selectedUsers, USER_COLUMNS, type UserSelection } from './users.store.ts';
 
-/** Users who are read in their order first: a search that fits one in a hundred has filled its page by then. */
+/** Users who are compared first, in the order of the list. If one in a hundred matches, they fill the page. */
 const FIRST_READ = 2_000;
-/** Users whom the index of attributes may find. More are found sooner by reading them in their order. */
+/** Most users to look up by the index of attributes. If it finds more, reading users in the order of the list is faster. */
 const MOST_FOUND = 5_000;
 
 /**
- * As `selectedUsers`, by the index of attributes where it finds few. PostgreSQL does not choose: its statistics do not know how many users have several terms.
+ * As `selectedUsers`, by the index of attributes if it finds few. PostgreSQL cannot decide this: it has no statistics of terms that occur together.
  * @returns inside an object, because a query is thenable
  */
 export async function foundUsers(executor: Executor, selection: UserSelection, columns: AttributeColumns) {
