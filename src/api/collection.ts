@@ -21,7 +21,7 @@ interface Collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends
   /** Further query parameters of the list. */
   readonly query?: Q;
   readonly body: B;
-  /** Body of a replacement, if it differs from that of the creation. */
+  /** Body of PUT, if it differs from that of POST. */
   readonly replacement?: C;
   readonly response: R;
   create(call: CallOf<P>, body: z.output<B>): Promise<Found>;

@@ -19,7 +19,7 @@ const columnsOf = (executor: Executor, kind: AssigneeKind) => ({
   roles: executor.raw(rolesOfAssignment(kind)),
 });
 
-/** @returns `missing` if the application or the assignee was deleted meanwhile; the transaction can then only be rolled back */
+/** @returns `missing` if the application or assignee no longer exists; the transaction must then be rolled back */
 export async function insertAssignment(
   trx: Executor,
   applicationId: string,

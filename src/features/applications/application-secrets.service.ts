@@ -1,6 +1,6 @@
 /**
- * Rotation of an application's secret: create a second secret, configure it in the application, delete the first; no request is refused
- * meanwhile. client_secret_basic and client_secret_post accept either secret, methods that sign with it the newest one.
+ * Rotation of an application's secret without refused requests: create a second secret, configure it in the application, delete the first.
+ * client_secret_basic and client_secret_post accept both secrets; methods that sign with the secret use the newest one.
  */
 
 import { randomToken } from '../../platform/crypto/secrets.ts';

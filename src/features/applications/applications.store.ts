@@ -246,7 +246,7 @@ export async function findRegisteredApplication(executor: Executor, id: string, 
     .first<Application | undefined>(APPLICATION);
 }
 
-/** @returns false if the token has changed meanwhile */
+/** @returns false if another request has replaced the token */
 export const rotateRegistrationToken = async (executor: Executor, id: string, key: RegistrationKey, tokenHash: string): Promise<boolean> =>
   (await executor('applications')
     .where({ id, ...keyRow(key) })

@@ -13,7 +13,7 @@ export const fapi2SigningAlg = (...wanted: readonly SigningAlg[]): SigningAlg =>
 
 const METHODS: readonly string[] = ['private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth'];
 
-/** The profile that applies: that of a server with fapi2 has no exceptions. @param own of the application */
+/** The effective profile: an application cannot deviate from a server with fapi2. @param own the application's setting */
 export const profileInForce = (own: Profile | null | undefined, ofServer: Profile): Profile =>
   ofServer === 'fapi2' ? 'fapi2' : (own ?? ofServer);
 

@@ -152,13 +152,13 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
   'event-hooks.activate': { label: 'Activate', does: 'The hooks receive events from now on.' },
   'event-hooks.deactivate': {
     label: 'Deactivate',
-    does: 'Events that wait, and events until the hooks are activated again, are never delivered.',
+    does: 'Waiting events, and events until the hooks are activated again, are never delivered.',
     danger: true,
     affected: waitingEvents,
   },
   'event-hooks.delete': {
     label: 'Delete',
-    does: 'Deletes the hooks with their settings and secrets. Events that wait are never delivered. This cannot be undone.',
+    does: 'Deletes the hooks with their settings and secrets. Waiting events are never delivered. This cannot be undone.',
     danger: true,
     affected: waitingEvents,
   },

@@ -15,7 +15,7 @@ export interface Kind {
   readonly noun: string;
   /** The section of the file. */
   readonly section: string;
-  /** Path in the API, after that of its parent. */
+  /** Path in the API, relative to the parent. */
   readonly path: string;
   /** The field by which the file and the service mean the same one. */
   readonly key: readonly string[];
@@ -232,7 +232,7 @@ export const statusesOf = ({ statuses = { ACTIVE: 'activate', INACTIVE: 'deactiv
 export const withoutAddress = (kind: Kind, document: Document): Document =>
   Object.fromEntries(Object.entries(document).filter(([name]) => !addressFields(kind).includes(name)));
 
-/** @returns the object's path, after that of its parent */
+/** @returns the object's path, relative to the parent */
 export const pathOf = ({ path, address = ['id'], suffix = '' }: Kind, thing: Document): string =>
   [path, ...address.map((name) => encodeURIComponent(String(thing[name])))].join('/') + suffix;
 

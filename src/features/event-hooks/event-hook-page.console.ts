@@ -74,7 +74,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
   step({
     path: '/api/event-hooks/:id/deactivate',
     label: 'Deactivate',
-    facts: ['Events that wait, and events until it is activated again, are never delivered.'],
+    facts: ['Waiting events, and events until it is activated again, are never delivered.'],
     danger: true,
     notice: 'hook-deactivated',
     carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'INACTIVE', request),

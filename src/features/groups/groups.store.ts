@@ -122,7 +122,7 @@ export const selectGroupsInOrder = (
     orders: ORDERS,
   });
 
-/** @returns `missing` if the group or the user was deleted meanwhile; the transaction can then only be rolled back */
+/** @returns `missing` if the group or user no longer exists; the transaction must then be rolled back */
 export async function insertGroupMember(
   trx: Executor,
   groupId: string,

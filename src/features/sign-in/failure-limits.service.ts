@@ -197,13 +197,13 @@ export async function countInvitationMail({ config, database }: Parts, orgId: st
 }
 
 /**
- * Counts a name that belongs to others, see names-elsewhere.service.ts. Not within a transaction.
- * @returns was it the last one for a while?
+ * Counts a refused name, see names-elsewhere.service.ts. Not within a transaction.
+ * @returns whether it reached the limit
  */
 export const countNameElsewhere = async ({ config, database }: Parts, orgId: string): Promise<boolean> =>
   config.rateLimits && (await countFailure(database.pool, NAMES_ELSEWHERE, orgId)).bars !== undefined;
 
-/** @returns seconds for which names of others are not looked up for the organization; undefined: they are */
+/** @returns seconds until names are looked up for the organization again; undefined: now */
 export const secondsWithoutNames = (trx: Executor, orgId: string): Promise<number | undefined> =>
   secondsBarredWithin(trx, NAMES_ELSEWHERE, orgId);
 

@@ -76,7 +76,7 @@ const NOTICES = {
   'provisioning-started': 'The push has started. Look again in a moment.',
   'provisioning-removed': 'The provisioning is removed.',
   'stream-created': 'The signal stream is created.',
-  'stream-changed': 'The signal stream is changed. Events that wait are tried now.',
+  'stream-changed': 'The signal stream is changed. Waiting events are sent now.',
   'stream-verified': 'The verification event is on its way.',
   'stream-enabled': 'The signal stream is enabled.',
   'stream-paused': 'The signal stream is paused.',
