@@ -46,6 +46,7 @@ test('an address that an administrator gives or takes is told to the one before,
   // In the first language of his that is spoken here.
   assert.equal(changed.subject, 'Ihre E-Mail-Adresse bei Gatehouse wurde geändert');
   assert.ok(changed.text.includes('new@example.com'));
+  await server.mail('new@example.com');
   await service.api('POST', `/users/${user.id}`, { profile: { email: null } });
   const removed = await server.mail('new@example.com', 2);
   assert.equal(removed.subject, 'Ihre E-Mail-Adresse bei Gatehouse wurde entfernt');
