@@ -40,7 +40,7 @@ export const passkeyName = text({ least: 1, most: LONGEST_NAME });
 
 /** A new passkey, as it was sent. */
 export interface Registration {
-  /** undefined: this browser had no request here. */
+  /** undefined: this browser has no pending request for this form. */
   readonly answer: PasskeyResponse | undefined;
   /** Name as entered by the user; without storable characters: `defaultName`. */
   readonly name: string;

@@ -64,7 +64,7 @@ export interface PasskeyForm {
   readonly seconds: number;
   /** May a password manager create it automatically? */
   readonly upgrade?: boolean;
-  /** The credential that was refused just now because it is nobody's, base64url. */
+  /** The credential that was just refused because it belongs to no user, base64url. */
   readonly unknown?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ const SEALED = 'challenge';
 export const CREDENTIAL = 'credential';
 const asked = ({ kind, place, userId = '' }: PasskeyPurpose, browser: string): string => JSON.stringify([kind, place, userId, browser]);
 
-/** @param ask returns options for a challenge; undefined: no passkeys here */
+/** @param ask returns options for a challenge; undefined: passkeys are not available here */
 export async function passkeyForm(
   { formTokens, passkeyChallenges: seal }: Sealing,
   ctx: Koa.Context,

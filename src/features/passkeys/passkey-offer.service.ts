@@ -1,6 +1,6 @@
 /**
- * Offers a passkey after a sign-in without one: if settings/sign-in is set so, and to users who signed up without a password or would have no way
- * back. The sign-in is already complete and recorded, and continues with the answer. Users who decline are not asked again.
+ * Offers a passkey after a sign-in without one: to everyone if settings/sign-in says so, otherwise to users without a password who could not easily
+ * sign in again. The sign-in is already complete and recorded; it continues after the user's choice. Users who decline are not asked again.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';
@@ -18,7 +18,7 @@ import { declineOffer, findOfferFacts } from './passkeys.store.ts';
 
 type Done = SignInStep & { readonly kind: 'done' };
 
-/** Not after a sign-in by passkey (RFC 8176, `user`), and not if another system signs users in. */
+/** Not after a sign-in by passkey (RFC 8176, `user`), and not after one at an identity provider. */
 async function mayOffer(services: Services, { accountId, amr, idp }: Done): Promise<boolean> {
   const { methods, passkeyOffer, passwordOptional } = await currentSettings(services, 'sign-in');
   const isPossible = methods.includes('passkey') && passkeyRelyingParty(services.config) !== undefined;
@@ -31,7 +31,7 @@ async function mayOffer(services: Services, { accountId, amr, idp }: Done): Prom
   return isMultiFactor(amr) || !(await hasFactor(services.database.knex, accountId, amr));
 }
 
-/** Lets a sign-in that is done wait for the answer. @returns its state token; undefined: no passkey is offered */
+/** Holds a completed sign-in until the user accepts or declines the offer. @returns its state token; undefined: no passkey is offered */
 export async function offerPasskey(
   services: Services,
   done: Done,

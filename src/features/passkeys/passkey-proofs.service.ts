@@ -23,12 +23,12 @@ export type PasskeyProof =
   | {
       readonly passkey: Passkey | undefined;
       readonly refused: 'CHALLENGE_USED' | 'UNKNOWN_PASSKEY' | 'INVALID_PASSKEY';
-      /** The credential that is nobody's, base64url. */
+      /** ID of a credential that belongs to no user, base64url. */
       readonly unknown?: string;
     };
 
 /**
- * @param answer undefined: this browser had no request here
+ * @param answer undefined: this browser has no pending request for this form
  * @param options.userVerified is user verification required, as for the only factor?
  */
 export async function provePasskey(

@@ -1,4 +1,6 @@
-/** Signing in by a passkey, without user name and password (WebAuthn Level 3 section 1.3.1): the form of the sign-in page has brought the answer of the browser. */
+/**
+ * Signs in by passkey, without user name and password (WebAuthn Level 3 section 1.3.1): the form of the sign-in page contains the browser's response.
+ */
 import type Koa from 'koa';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { readForm } from '../../platform/http/forms.ts';

@@ -9,9 +9,9 @@ export interface Passkey {
   readonly publicKey: Buffer;
   /** Transports of the authenticator (WebAuthn section 5.8.4). */
   readonly transports: readonly string[];
-  /** May it be copied to other devices? */
+  /** Can it be copied to other devices? */
   readonly multiDevice: boolean;
-  /** Has it been? */
+  /** Is there a copy of it (WebAuthn section 6.1.3, "backup state")? */
   readonly backedUp: boolean;
   /** Model of the authenticator, as reported by it. */
   readonly aaguid: string;

@@ -97,7 +97,7 @@ export async function creationOptions(party: PasskeyRelyingParty, challenge: str
   return JSON.stringify(options);
 }
 
-/** An answer of a browser: JSON, as it was posted. */
+/** A browser's response: JSON as it was posted. */
 export interface PasskeyResponse {
   /** base64url */
   readonly challenge: string;
@@ -151,7 +151,7 @@ export interface Assertion {
   verify(passkey: Passkey, options: { readonly userVerified: boolean }): Promise<PasskeyUse | undefined>;
 }
 
-/** @returns undefined when it is no answer of a passkey */
+/** @returns undefined if it is not the response of a passkey */
 export function readAssertion(
   services: Pick<Services, 'log'>,
   party: PasskeyRelyingParty,
@@ -212,7 +212,7 @@ export async function verifyCreation(
       requireUserPresence: !byItself,
       requireUserVerification: !byItself,
     });
-    // WebAuthn section 7.1 step 25: an id longer than that is no credential's.
+    // WebAuthn section 7.1 step 25: credential IDs have at most 1,023 bytes, which are 1,364 characters of base64url.
     if (!verified || info.credential.id.length > 1364) return undefined;
     return {
       credentialId: info.credential.id,

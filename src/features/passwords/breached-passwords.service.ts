@@ -11,7 +11,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { createOutbound, type Outbound } from '../../platform/http/outbound.ts';
 import { type PasswordPolicy, rangeContains } from './password.policy.ts';
 
-/** `failed`: the server did not answer in time, or not as it should; the password was taken. */
+/** `failed`: the server did not respond in time, or not with a range; the password is accepted. */
 export type BreachOutcome = 'found' | 'clean' | 'failed';
 
 type Parts = Pick<Services, 'config' | 'database' | 'log'>;
@@ -60,18 +60,18 @@ async function lookUp({ config, log }: Parts, password: string, address: string)
   }
 }
 
-/** Digits of a digest that no password is known to have. */
+/** The range that tests request: it says nothing about any user's password. */
 const NOBODYS = '00000';
 
-/** Asks for a range that reveals nothing. @throws when the server does not answer as it should, with the reason */
+/** Tests the server. @throws if it does not respond with a range, with the reason */
 export async function tryRangeServer(config: Config, { breachedRangeUrl }: Pick<PasswordPolicy, 'breachedRangeUrl'>): Promise<void> {
   await readRange(clientOf(config), breachedRangeUrl ?? BREACHED_RANGES, NOBODYS);
 }
 
-/** @throws when the answer is not 200, does not come in time, or is no list of digests */
+/** @throws if the status is not 200, or the response is late or not a list of digests */
 async function readRange(outbound: Outbound, address: string, prefix: string): Promise<string> {
   const signal = AbortSignal.timeout(timings.breachedPasswords);
-  // Padding hides from those who see sizes which range it was.
+  // With padding, the size of the response does not reveal the range.
   const response = await outbound(`${address}${prefix}`, { headers: { 'add-padding': 'true', accept: 'text/plain' }, signal });
   if (response.status !== 200) {
     await response.body?.cancel();

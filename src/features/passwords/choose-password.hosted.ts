@@ -1,6 +1,6 @@
 /**
- * The page behind a one-time link: its user chooses a password (OWASP Forgot Password Cheat Sheet). Looking at it changes nothing, for
- * scanners of mail follow every link; the link is used up by sending the form.
+ * The page of a one-time link, on which a user chooses a password (OWASP Forgot Password Cheat Sheet). Opening it changes nothing, because mail
+ * scanners follow every link; submitting the form uses the link.
  */
 import type { RouterContext } from '@koa/router';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';

@@ -54,15 +54,15 @@ async function matches(stored: string, password: string): Promise<boolean> {
 function scryptOptions(parameters: string): ScryptOptions {
   const [, ln = '', r = '', p = ''] = /^ln=(\d+),r=(\d+),p=(\d+)$/.exec(parameters) ?? [];
   const [N, blockSize, parallelization] = [2 ** Number(ln), Number(r), Number(p)];
-  // Node's own limit is 32 MiB. The last part is what OpenSSL needs beside the large vector.
+  // Node's own limit is 32 MiB. OpenSSL needs the second summand beside the large vector.
   return { N, r: blockSize, p: parallelization, maxmem: 128 * N * blockSize + 128 * blockSize * (parallelization + 2) };
 }
 
 const AES_KEY_BYTES = 32;
 
-/** Firebase encrypts its signer key by AES-256 in counter mode, under the derived key: the stream by which it does so. */
+/** Key stream of AES-256 in counter mode. With it, Firebase encrypts its signer key under a key derived from the password. */
 const keyStream = (key: Buffer, length: number): Buffer =>
   createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(length));
 
-/** @returns the stream that turned the signer key into a user's hash */
+/** @returns the key stream that encrypted the signer key to a user's hash */
 export const firebaseKeyStream = (hash: Buffer, signerKey: Buffer): Buffer => hash.map((byte, at) => byte ^ (signerKey[at] ?? 0)) as Buffer;

@@ -28,7 +28,7 @@ export interface PasswordForm {
   readonly uiLocales?: string | undefined;
 }
 
-/** Answers with the form; after a failure with the problem, and never the password. */
+/** Renders the form; after a failure with the problem, but never with the password. */
 export async function showPasswordForm(pages: Pages, ctx: Koa.Context, form: PasswordForm): Promise<void> {
   const { user, policy, problem, application } = form;
   const language = pageLanguage(ctx, form.uiLocales);

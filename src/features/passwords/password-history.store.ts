@@ -17,7 +17,7 @@ export async function rememberFormerHash(trx: Executor, userId: string, password
 /** Costs of scrypt: the logarithm of N, block size, parallelism. */
 export type ScryptCost = readonly [work: number, ln: number, r: number, p: number];
 
-/** The most expensive one of each kind; null: none. */
+/** The most expensive imported hash of each kind; null: none. */
 export interface DearestHashes {
   /** The work factor. */
   readonly bcrypt: number | null;

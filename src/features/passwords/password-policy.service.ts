@@ -19,7 +19,7 @@ export type PasswordOwner = Pick<User, 'login' | 'email' | 'profile'>;
 /** Attributes with names of the user. */
 const NAMES = ['secondEmail', 'firstName', 'middleName', 'lastName', 'displayName', 'nickName'] as const;
 
-/** A problem, and the policy that it is one by. */
+/** A problem, and the policy that the password violates. */
 export interface FoundProblem {
   readonly problem: PasswordProblem;
   readonly policy: PasswordPolicy;
@@ -100,10 +100,10 @@ function inWords({ problem, policy }: FoundProblem): string {
   }
 }
 
-/** To be called in the transaction that takes or replaces a password. @param before the user as they were, locked */
+/** Call in the transaction that removes or replaces a password. @param before the user as they were, locked */
 export async function rememberReplaced(trx: Executor, before: Pick<User, 'id' | 'passwordHash'>): Promise<void> {
   if (before.passwordHash === null) return;
   const { historyCount } = await readPasswordPolicy(trx);
-  // The present one is remembered with the user.
+  // The history also counts the current password, which is stored with the user.
   await rememberFormerHash(trx, before.id, before.passwordHash, Math.max(historyCount - 1, 0));
 }

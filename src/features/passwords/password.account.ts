@@ -1,4 +1,7 @@
-/** `/account/password`: the user changes their password, after a fresh sign-in and by their present one. All their sessions end but for a new one here. */
+/**
+ * `/account/password`: the user changes their password. That requires a recent sign-in and the current password, and ends all their sessions except a
+ * new one in this browser.
+ */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, type FormProblem, ownPage, redirectAfterChange, type Show, showAgain } from '../../pages/account/page.ts';

@@ -25,7 +25,7 @@ export const MOST_CHARACTERS = 1024;
 /** Limits the stored hashes, and so the cost of a comparison. */
 export const LONGEST_HISTORY = 24;
 
-/** Shorter names are syllables of any sentence. */
+/** Shorter names occur in too many ordinary words. */
 const SHORTEST_NAME = 4;
 
 /** The context of a password's validation, except length and history. */
@@ -65,7 +65,7 @@ export function passwordProblem(
 /** The form in which passwords are compared with common ones, regardless of composition and case. */
 export const foldPassword = (password: string): string => password.normalize('NFKC').toLowerCase();
 
-/** `password2026!` is no better than `password`. Only after a letter: a long number is no word with an ending. */
+/** `password2026!` is no better than `password`. Only after a letter: a long number is not a word with an ending. */
 const withoutTrivialEnding = (folded: string): string => folded.replace(/(?<=\p{L})[\p{N}\p{P}\p{S}]{1,4}$/u, '');
 
 const lettersAndDigits = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]/gu, '');

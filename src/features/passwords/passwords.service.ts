@@ -10,7 +10,7 @@ import { inSpan } from '../../platform/telemetry/tracing.ts';
 import { verifyImportedHash } from './imported-passwords.service.ts';
 import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
 
-/** A hash that no known password has, of the same cost as all others. */
+/** A hash that matches no known password, at the same cost as all others. */
 export const dummyHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$8FpXIcqIzkuSFpVr+X3aFg$UpXiSIjSADpVpQYT9tCAED/oHEKZcsQ8AvKoELBFLPI`;
 
@@ -57,7 +57,8 @@ export async function verifyPassword(stored: string | null, password: string, be
     return matches && hash !== null;
   }
   if (await compareImported(hash, password, begins)) return true;
-  // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.service.ts. For a right one, hashing again takes as long.
+  // With this second hash, a refusal takes at least as long as for an unknown user; answer-time.service.ts makes all refusals equally long. A correct
+  // password takes as long too, because it is hashed again.
   await inTurn(() => verify(dummyHash(), composed(password)));
   return false;
 }

@@ -28,11 +28,11 @@ export const ACCESS_GRANT_TYPES = [
 ] as const;
 export type AccessGrantType = (typeof ACCESS_GRANT_TYPES)[number];
 
-/** In a policy's list of clients: whichever it is. */
+/** In a policy's list of clients: every client. */
 export const ALL_CLIENTS = 'ALL_CLIENTS';
-/** In a rule's list of groups: any user. */
+/** In a rule's list of groups: every user. */
 export const EVERYONE = 'EVERYONE';
-/** In a rule's lists of grant types and of scopes: whichever it is. */
+/** In a rule's lists of grant types and of scopes: all of them. */
 export const ANY = '*';
 
 /** Listed users, groups or applications. An empty list matches none: a list whose last entry was deleted must not match everyone. */
@@ -49,7 +49,7 @@ export interface RuleConditions {
   readonly scopes?: Listed;
   /** Names of types of authorization details (RFC 9396). Every type that the request has must be among them; `*` is all. Empty: requests without details. */
   readonly authorizationDetails?: Listed;
-  /** Client IDs of applications that act for the user at a token exchange; `*` is any. Without an actor the rule never fits. */
+  /** Client IDs of applications that act for the user at a token exchange; `*` is any. Without an actor the rule never matches. */
   readonly actors?: Listed;
 }
 
@@ -74,7 +74,7 @@ export interface AccessRule {
 export interface AccessPolicy {
   readonly id: string;
   readonly name: string;
-  /** `ALL_CLIENTS` or client ids. */
+  /** `ALL_CLIENTS`, or client IDs. */
   readonly clients: readonly string[];
   readonly rules: readonly AccessRule[];
 }
@@ -130,9 +130,9 @@ export interface AccessStep {
 
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** The policy that decided; undefined when none is for the client. */
+  /** The policy that decided; undefined if none applies to the client. */
   readonly policy: AccessPolicy | undefined;
-  /** The rule that allowed. */
+  /** The rule that allowed the request. */
   readonly rule: AccessRule | undefined;
   /** The rule's, or by default the server's. */
   readonly lifetimes: TokenLifetimes;
@@ -157,7 +157,7 @@ function fitsPeople({ people: { users, groups, roles } = {} }: RuleConditions, u
 const fitsGrantType = ({ grantTypes }: RuleConditions, type: AccessGrantType): boolean =>
   grantTypes === undefined || names(grantTypes, ANY) || names(grantTypes, type);
 
-/** An empty list does not fit a request for no scope either. */
+/** An empty list does not match a request without scopes either. */
 const fitsScopes = ({ scopes }: RuleConditions, requested: readonly string[]): boolean =>
   scopes === undefined || names(scopes, ANY) || (scopes.include.length > 0 && requested.every((scope) => names(scopes, scope)));
 
@@ -176,7 +176,7 @@ function judge({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
   return fitsScopes(conditions, facts.scopes) ? 'the rule fits' : 'the rule is for other scopes';
 }
 
-/** A day: for so long a retired key is still published. */
+/** A day: retired keys are published for that long. */
 const LONGEST_ACCESS_TOKEN = 86_400;
 /** Ten years, in seconds. */
 const LONGEST_REFRESH_TOKEN = 315_360_000;
@@ -215,11 +215,11 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
   return decided(undefined, undefined);
 }
 
-/** Can the user's groups change the decision? When not, they need not be read. */
+/** Can the user's groups change the decision? Otherwise they need not be read. */
 export const dependsOnGroups = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => conditions.people?.groups?.include.some((group) => group !== EVERYONE)));
 
-/** Can the user's roles at the application change the decision? When not, they need not be read. */
+/** Can the user's roles at the application change the decision? Otherwise they need not be read. */
 export const dependsOnRoles = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => (conditions.people?.roles?.include.length ?? 0) > 0));
 
@@ -230,7 +230,7 @@ export const dependsOnDetails = (policies: readonly AccessPolicy[]): boolean =>
 /** Objects in a rule's conditions that may have been deleted since. */
 export type NamedInRule = 'user' | 'group' | 'application';
 
-/** @returns the conditions without that name; a list that was its alone stays, empty */
+/** @returns the conditions without that name; a list that contained only this name stays, empty */
 export function withoutName(conditions: RuleConditions, kind: NamedInRule, id: string): RuleConditions {
   const { people, actors } = conditions;
   if (kind === 'application')

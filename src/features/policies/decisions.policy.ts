@@ -21,7 +21,7 @@ export interface PasswordRefused {
     | 'NOT_A_METHOD'
     | 'NOT_COMPARED'
     | 'CHANGED_MEANWHILE';
-  /** The account's, at that moment. */
+  /** Status of the account at that moment. */
   readonly status?: string;
   /** Wrong attempts since the last success or lock, including this one. */
   readonly failures?: number;
@@ -69,7 +69,7 @@ export interface SignInRuled {
   readonly kind: 'sign-in-rule';
   readonly action: SignInAction;
   readonly rule: string;
-  /** Had the user a second factor? */
+  /** Did the user have a second factor? */
   readonly canProve: boolean;
   readonly steps: SignInDecision['steps'];
 }
@@ -131,7 +131,7 @@ export interface ConsentPrompt {
 /** Result of an inline hook. */
 export type HookOutcome = 'CHANGED' | 'UNCHANGED' | 'ALLOWED' | 'DENIED' | 'VERIFIED' | 'UNVERIFIED' | 'FAILED';
 
-/** Why a hook gave no answer that could be used. */
+/** Why a hook call had no usable response. */
 export type HookProblem = 'TIMEOUT' | 'UNREACHABLE' | 'PRIVATE_ADDRESS' | 'STATUS' | 'SERVER_ERROR' | 'INVALID_RESPONSE';
 
 /** A call of the operator's hook during a request. */
@@ -155,7 +155,7 @@ export interface HookCall {
 /** Another sign-in method than the identity provider that the user's domain requires. */
 interface ProviderDemanded {
   readonly kind: 'provider-required';
-  /** Its name. */
+  /** Name of the required provider. */
   readonly provider: string;
   /** Methods used instead (RFC 8176). */
   readonly amr: readonly string[];

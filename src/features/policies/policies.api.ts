@@ -22,7 +22,7 @@ export function linksOf(href: string, { status, system }: { status: PolicyStatus
   return { self: { href }, [next]: { href: `${href}/lifecycle/${next}`, hints: { allow: ['POST'] } } };
 }
 
-/** A list of names, each once. Empty: nobody and nothing. */
+/** A list of names without duplicates. An empty one matches nothing. */
 export const presentPolicyList = <T extends z.ZodType<string>>(name: T) =>
   z.strictObject({
     include: z
@@ -53,7 +53,7 @@ const policy = z.object({
   name: z.string(),
   description: z.string().optional(),
   priority: z.int(),
-  /** The built-in server's: it cannot be changed. */
+  /** true: it belongs to the built-in server and cannot be changed. */
   system: z.boolean(),
   conditions: z.object({ clients: z.object({ include: z.array(z.string()) }) }),
   created: time,

@@ -12,7 +12,7 @@ export interface Policy {
   /** Priority among the server's policies, from 1. */
   readonly priority: number;
   readonly status: PolicyStatus;
-  /** `ALL_CLIENTS` or client ids. */
+  /** `ALL_CLIENTS`, or client IDs. */
   readonly clients: readonly string[];
   readonly created: Date;
   readonly lastUpdated: Date;

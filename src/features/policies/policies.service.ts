@@ -29,7 +29,7 @@ export interface PolicyInput {
   readonly description?: string | undefined;
   /** Absent or too large: last; on a change: unchanged. */
   readonly priority?: number | undefined;
-  /** Absent: ACTIVE; at a change: as it is. */
+  /** Absent: ACTIVE; on a change: unchanged. */
   readonly status?: PolicyStatus | undefined;
   readonly clients: readonly string[];
 }
@@ -45,8 +45,8 @@ export const getPolicy = ({ database }: Services, serverId: string, id: string):
   requirePolicy(database.knex, serverId, id);
 
 /**
- * Those behind its priority move on by one.
- * @throws {ApiError} not found; wrong state: the built-in server; validation when a client does not exist; conflict of the name
+ * Policies from its priority on move down by one.
+ * @throws {ApiError} not found; wrong state: the built-in server; validation: a client does not exist; conflict of the name
  */
 export async function createPolicy(services: Services, serverId: string, input: PolicyInput, request: RequestContext): Promise<Policy> {
   return changeServerPart(services, serverId, { application: input.clients }, async (trx, existing) => {
@@ -82,7 +82,7 @@ export async function replacePolicy(
   });
 }
 
-/** Puts a policy in another place; nothing else of it changes. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
+/** Changes only the priority of a policy. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
 export async function movePolicy(
   services: Services,
   serverId: string,
@@ -99,7 +99,7 @@ export async function movePolicy(
   });
 }
 
-/** Its rules go with it, and those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
+/** Also deletes its rules; later policies move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deletePolicy(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
     const before = await requirePolicy(trx, serverId, id);
@@ -141,7 +141,7 @@ export async function requirePolicy(executor: Executor, serverId: string, id: st
   return policy;
 }
 
-/** The policy as audit events name it. */
+/** The policy as the target of audit events. */
 export const policyTarget = ({ id, name }: Pick<Policy, 'id' | 'name'>) => ({ id, type: 'PolicyEntity', displayName: name });
 
 /** @throws {ApiError} validation: a client that is neither the word for all nor an application */
@@ -152,7 +152,7 @@ function refuseMissing(clients: readonly string[], existing: Existing): void {
   if (problems.length > 0) throw validation(problems);
 }
 
-/** @returns one for each of a list's names that is none of the known */
+/** @returns a problem for each name of the list that does not exist */
 export const policyProblems = (field: string, names: readonly string[], known: ReadonlySet<string>): FieldProblem[] =>
   names.flatMap((name, turn) => (known.has(name) ? [] : [{ field: `${field}.${turn}`, message: 'does not exist' }]));
 

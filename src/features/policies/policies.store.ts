@@ -22,27 +22,27 @@ const RULE: Columns<PolicyRule> = {
 
 type Changes<T> = Partial<Omit<T, 'id' | 'serverId' | 'policyId' | 'priority' | 'created'>>;
 
-/** @returns false when another policy of the server has that name */
+/** @returns false if another policy of the server has that name */
 export async function insertPolicy(executor: Executor, policy: Policy): Promise<boolean> {
   const inserted = await executor('policies').insert(toRow(POLICY, policy)).onConflict(['server_id', 'name']).ignore().returning('id');
   return inserted.length === 1;
 }
 
-/** @returns false when another rule of the policy has that name */
+/** @returns false if another rule of the policy has that name */
 export async function insertPolicyRule(executor: Executor, rule: PolicyRule): Promise<boolean> {
   const inserted = await executor('policy_rules').insert(toRow(RULE, rule)).onConflict(['policy_id', 'name']).ignore().returning('id');
   return inserted.length === 1;
 }
 
-/** @returns false when another policy of the server has that name; the transaction is then good for nothing more */
+/** @returns false if another policy of the server has that name; the transaction can then only be rolled back */
 export const updatePolicy = (trx: Executor, id: string, changes: Changes<Policy>): Promise<boolean> =>
   unlessRefused(trx('policies').where({ id }).update(toRow<Policy>(POLICY, changes)), 'policies_server_id_name_key');
 
-/** @returns false when another rule of the policy has that name; the transaction is then good for nothing more */
+/** @returns false if another rule of the policy has that name; the transaction can then only be rolled back */
 export const updatePolicyRule = (trx: Executor, id: string, changes: Changes<PolicyRule>): Promise<boolean> =>
   unlessRefused(trx('policy_rules').where({ id }).update(toRow<PolicyRule>(RULE, changes)), 'policy_rules_policy_id_name_key');
 
-/** Its rules go with it. */
+/** Also deletes its rules. */
 export async function deletePolicyRow(executor: Executor, id: string): Promise<void> {
   await executor('policies').where({ id }).delete();
 }
@@ -70,7 +70,7 @@ export async function listPolicyRules(executor: Executor, policyId: string): Pro
   return executor('policy_rules').where({ policy_id: policyId }).orderBy(ORDER).select<PolicyRule[]>(RULE);
 }
 
-/** Gives them the priorities 1, 2, 3 and so on. @param ids all of one server's policies, or of one policy's rules */
+/** Numbers the priorities from 1. @param ids all policies of one server, or all rules of one policy, in order */
 export async function writePriorities(trx: Executor, table: 'policies' | 'policy_rules', ids: readonly string[]): Promise<void> {
   await trx.raw(
     `UPDATE ${table} SET priority = wanted.turn FROM unnest(?::text[]) WITH ORDINALITY AS wanted (id, turn)
@@ -79,7 +79,7 @@ export async function writePriorities(trx: Executor, table: 'policies' | 'policy
   );
 }
 
-/** The policies of all servers that are for that client by its name, by id. */
+/** The policies of all servers that name the client, by ID. */
 export async function listPoliciesNaming(executor: Executor, clientId: string): Promise<Policy[]> {
   return executor('policies').whereRaw('? = ANY(clients)', [clientId]).orderBy('id').select<Policy[]>(POLICY);
 }
@@ -113,7 +113,7 @@ export async function listRulesWithHook(executor: Executor, hookId: string): Pro
     .select<(PolicyRule & { serverId: string })[]>({ ...RULE_AMONG_OTHERS, serverId: 'policies.server_id' });
 }
 
-/** The policies of a server that are in force, with their rules that are, both in the order of their priority. */
+/** The active policies of a server with their active rules, both in order of priority. */
 export async function listActivePolicies(executor: Executor, serverId: string): Promise<AccessPolicy[]> {
   const { rows } = await executor.raw<{ rows: AccessPolicy[] }>(
     `SELECT p.id, p.name, p.clients,

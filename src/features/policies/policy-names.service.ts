@@ -58,7 +58,7 @@ export async function removeClientFromPolicies(
   }
 }
 
-/** In one order for all, so that no two deletions wait for each other. */
+/** In a fixed order, so that concurrent deletions do not deadlock. */
 async function lockServers({ notifications }: Services, trx: Executor, found: readonly { readonly serverId: string }[]): Promise<void> {
   for (const serverId of [...new Set(found.map(({ serverId: id }) => id))].toSorted()) {
     await lockServer(trx, serverId);

@@ -22,7 +22,7 @@ const listOrNothing = presentPolicyList(named)
 const ruleBody = z.strictObject({
   ...withPriority,
   type: z.literal('RESOURCE_ACCESS').exactOptional(),
-  /** One that is absent restricts nothing. */
+  /** An absent condition restricts nothing. */
   conditions: z.strictObject({
     people: z
       .strictObject({
@@ -50,7 +50,7 @@ const rule = z.object({
   status: z.enum(['ACTIVE', 'INACTIVE']),
   name: z.string(),
   priority: z.int(),
-  /** The built-in server's: it cannot be changed. */
+  /** true: it belongs to the built-in server and cannot be changed. */
   system: z.boolean(),
   conditions: z.object({
     people: z.object({ users: names, groups: names, roles: names }).optional(),
@@ -125,7 +125,7 @@ const present = (found: PolicyRule, serverId: string, baseUrl: string) => ({
   name: found.name,
   priority: found.priority,
   system: serverId === BUILT_IN,
-  // Those of the database are plain data, which the whitelist copies.
+  // Stored conditions are plain data; the response schema copies only declared fields.
   conditions: conditionsOf(found.conditions) as z.input<typeof rule>['conditions'],
   actions: found.actions,
   created: writeTime(found.created),

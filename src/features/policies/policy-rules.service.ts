@@ -33,7 +33,7 @@ export interface RuleInput {
   readonly name: string;
   /** Absent or too large: last; on a change: unchanged. */
   readonly priority?: number | undefined;
-  /** Absent: ACTIVE; at a change: as it is. */
+  /** Absent: ACTIVE; on a change: unchanged. */
   readonly status?: PolicyStatus | undefined;
   readonly conditions: RuleConditions;
   readonly actions: RuleActions;
@@ -51,8 +51,8 @@ export async function getRule({ database }: Services, path: PolicyPath, id: stri
 }
 
 /**
- * Those behind its priority move on by one.
- * @throws {ApiError} not found; wrong state: the built-in server; validation when a user, group or scope does not exist; conflict of the name
+ * Rules from its priority on move down by one.
+ * @throws {ApiError} not found; wrong state: the built-in server; validation: a user, group or scope does not exist; conflict of the name
  */
 export async function createRule(services: Services, path: PolicyPath, input: RuleInput, request: RequestContext): Promise<PolicyRule> {
   return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
@@ -89,7 +89,7 @@ export async function updateRule(
   });
 }
 
-/** Puts a rule in another place; nothing else of it changes. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
+/** Changes only the priority of a rule. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
 export async function moveRule(services: Services, path: PolicyPath, id: string, priority: number, request: RequestContext): Promise<void> {
   await changeServerPart(services, path.serverId, {}, async (trx) => {
     const { policy, rule: before } = await requireRule(trx, path, id);
@@ -100,7 +100,7 @@ export async function moveRule(services: Services, path: PolicyPath, id: string,
   });
 }
 
-/** Those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
+/** Later rules move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deleteRule(services: Services, path: PolicyPath, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, path.serverId, {}, async (trx) => {
     const { policy, rule } = await requireRule(trx, path, id);
@@ -163,7 +163,7 @@ async function refuseMissing(
   if (problems.length > 0) throw validation(problems);
 }
 
-/** The hook stays until the end of the transaction. */
+/** Locks the hook against deletion until the end of the transaction. */
 async function hookProblems(trx: Executor, id: string): Promise<FieldProblem[]> {
   const hook = await shareLockInlineHook(trx, id);
   if (hook?.type === TOKENS_TRANSFORM) return [];

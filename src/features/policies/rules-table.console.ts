@@ -23,7 +23,7 @@ import { movesOf, policyStatus } from './ordering.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 import { listRules } from './policy-rules.service.ts';
 
-/** The grants as the console calls them. */
+/** Labels of the grant types in the console. */
 export const GRANTS = {
   authorization_code: 'Authorization code',
   implicit: 'Implicit',

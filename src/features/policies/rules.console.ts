@@ -92,7 +92,7 @@ async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: UR
 
 const LIFETIMES = ['accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'refreshTokenWindowMinutes'] as const;
 
-/** Those that were typed. */
+/** The lifetimes that were entered. */
 const lifetimesIn = (typed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(LIFETIMES.flatMap((name) => (typed[name] === undefined ? [] : [[name, typed[name]]])));
 

@@ -12,7 +12,7 @@ const HOOK_OUTCOMES: Readonly<Record<SimulatedHook['outcome'], string>> = {
   FAILED: 'The hook failed.',
 };
 
-/** The hook, what became of it, and why. */
+/** The hook, its outcome and the reason. */
 export const hookInWords = ({ id, outcome, reason }: SimulatedHook): Content => [
   {
     text: phrase(HOOK_OUTCOMES[outcome]),

@@ -1,4 +1,4 @@
-/** The answer of the simulator about tokens: their lifetimes and claims. */
+/** The simulator's result about tokens: their lifetimes and claims. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { claimInWords } from '../../pages/console/decision-steps.ts';
 import type { Fact, Part, TextPart } from '../../pages/console/detail-page.ts';

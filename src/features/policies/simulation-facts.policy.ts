@@ -32,7 +32,7 @@ export interface SimulationFacts {
     readonly furtherAudiences: readonly string[];
     readonly accessTokenFormat: 'opaque' | 'jwt';
     readonly lifetimes: TokenLifetimes;
-    /** Those in force, in the order of their priority. */
+    /** Active policies in order of priority. */
     readonly policies: readonly AccessPolicy[];
     readonly scopes: readonly OfferedScope[];
     readonly claims: readonly ServerClaim[];
@@ -62,13 +62,13 @@ export interface SimulationFacts {
   readonly asked: readonly string[];
   /** The request's authorization details. */
   readonly details: readonly RequestedDetail[];
-  /** The types of all its authorization details, each once, of those too whose content is not known. */
+  /** The types of all its authorization details, without duplicates, including types whose content is not known. */
   readonly detailTypes: readonly string[];
   /** The request's parameter `organization`. */
   readonly organization?: string | undefined;
   /** The request's parameters `resource` and `audience`. */
   readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
-  /** Password grant: why no password signs the user in, and why a password alone does not; undefined: it does. */
+  /** Password grant: why the user cannot sign in by password, and why not by a password alone; undefined: they can. */
   readonly byPassword?: { readonly refusal: SimulatedRefusal | undefined; readonly aloneRefusal: SimulatedRefusal | undefined } | undefined;
 }

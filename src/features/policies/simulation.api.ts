@@ -19,17 +19,17 @@ const PROMPTS = ['none', 'login', 'consent'] as const;
 
 const simulatedRequest = z.strictObject({
   client_id: text({ least: 1 }),
-  /** Id or login. */
+  /** ID or user name. */
   user: text({ least: 1 }).exactOptional(),
   grant_type: z.enum(ACCESS_GRANT_TYPES),
   /** Token exchange: client ID of the acting application. Absent: the requesting one. */
   actor: text({ least: 1 }).exactOptional(),
-  /** None: the server's default ones. */
+  /** Absent: the server's default ones. */
   scopes: z
     .array(text({ least: 1 }))
     .max(1000)
     .default([]),
-  /** The parameter `resource` of the request (RFC 8707). None: the server’s first audience. */
+  /** The parameter `resource` of the request (RFC 8707). Absent: the server's first audience. */
   resources: z
     .array(text({ least: 1 }))
     .max(MOST_AUDIENCES)

@@ -84,7 +84,7 @@ const CONSENT_REQUIRED: SimulatedRefusal = { error: 'consent_required', reason: 
 
 /** Can the user be asked for consent? */
 const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT || grantType === CIBA_GRANT;
-/** Does an access token come from another token, alone? */
+/** Does the application get an access token for another token or an assertion, without a sign-in? */
 export const isExchange = (grantType: AccessGrantType): boolean => grantType === TOKEN_EXCHANGE_GRANT || grantType === JWT_BEARER_GRANT;
 const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'authorization_code' || grantType === 'implicit';
 

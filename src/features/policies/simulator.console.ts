@@ -41,10 +41,10 @@ const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['consent', 'consent: ask again'],
   ['login consent', 'login consent: both'],
 ];
-/** Scopes that are offered as boxes. */
+/** Maximum number of scopes with a check box each. */
 const SCOPES_SHOWN = 200;
 
-/** The server's scopes, and what the address names besides. */
+/** The server's scopes, and others that the URL names. */
 async function scopeNames({ services, params, query }: ConsoleRequest): Promise<readonly string[]> {
   const { items } = await listServerScopes(services, params.serverId ?? '', undefined, { limit: SCOPES_SHOWN, after: undefined });
   return [...new Set([...items.map(({ name }) => name), ...scopesIn(query)])];

@@ -38,12 +38,13 @@ const entry = z.object({ applicationId: z.string(), kind: z.enum(['user', 'group
 
 const secondsFromNow = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
 
-/** Refused credentials, and too many requests, are those of everyone. */
+/** Statuses that concern every resource: refused credentials, a wrong URL, too many requests. */
 const OF_ALL: readonly unknown[] = [401, 404, 429];
 
 /**
- * A failure of one user does not mean that the target is unavailable for all.
- * @throws {TargetUnavailable} if it is; otherwise the given error, or a refusal
+ * Throws the error of a push again, as a refusal of this resource if the target is available otherwise.
+ * @throws {TargetUnavailable} the target is unavailable for all
+ * @throws {TargetRefusal} the target refuses this resource
  */
 async function judge(scim: ScimTarget, error: unknown): Promise<never> {
   if (!(error instanceof TargetUnavailable) || OF_ALL.includes(error.status)) throw error;
@@ -57,10 +58,10 @@ const MOST_ATTEMPTS = 62;
 const pauseAfter = (failures: number): number | undefined => (failures < MOST_ATTEMPTS ? ([5, 30][failures - 1] ?? 60) : undefined);
 /** Seconds to the next attempt of removing a user, after the first hour: it never fails for good. */
 const LEAVER_PAUSE = 3600;
-/** Replaces the digest if a user could not be removed: those failures are counted separately from earlier pushes. */
+/** Stored as the digest if a user could not be removed: those failures are counted separately from earlier pushes. */
 const LEAVING = 'leaving';
 
-/** Tried again; all else waits for a change or a retry. */
+/** Temporary refusals are retried. Others wait for a change, or for a retry by an administrator. */
 const isPassing = ({ status }: TargetRefusal): boolean => status >= 500 || status === 403 || status === 408;
 
 export function provisioningDelivery(services: Services, call: Outbound): Carrier {
@@ -91,7 +92,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     });
   }
 
-  /** @returns seconds to the next attempt; undefined: an administrator has to look */
+  /** @returns seconds to the next attempt; undefined: none, an administrator must intervene */
   async function noteFailure(
     target: ProvisioningTarget,
     kind: ProvisionedKind,

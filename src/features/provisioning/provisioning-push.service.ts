@@ -105,7 +105,10 @@ export async function pushUser(services: Services, scim: ScimTarget, target: Pro
 /** Digest of a user who is inactive at the target: nothing to compare. */
 const INACTIVE = 'inactive';
 
-/** Changes only `active`: a target that refuses another attribute must not keep the user active. */
+/**
+ * Deactivates the user at the target, or deletes them there. Deactivation changes only `active`: a target that refuses another attribute must not
+ * keep the user active.
+ */
 async function takeAway(
   services: Services,
   scim: ScimTarget,
@@ -136,7 +139,7 @@ async function takeAway(
   });
 }
 
-/** @returns false when the user is not there */
+/** @returns false if the user does not exist there */
 async function deactivate(scim: ScimTarget, path: string): Promise<boolean> {
   const before = await scim.read(path);
   if (before === undefined) return false;

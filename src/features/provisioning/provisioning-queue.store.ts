@@ -66,7 +66,7 @@ const isQueued = (user: string): string =>
   `EXISTS (SELECT FROM outbox q WHERE q.kind = '${PROVISIONING}' AND q.ordering_key = p.application_id AND q.object_key = 'user:' || (${user}))`;
 const TARGETS = `JOIN provisioning_targets p ON p.status = 'ACTIVE'`;
 
-/** Part of the statement that writes an event (features/audit/audit.store.ts): what the event has to bring to the targets of applications. */
+/** Part of the statement that writes an event (features/audit/audit.store.ts): queues the users and groups that the event affects. */
 export const PROVISIONING_NEWS = `provisioning AS (${entriesFor(`
     SELECT p.application_id, 'user' AS kind, e.target->0->>'id' AS id, e.published AS at,
       CASE WHEN e.event_type IN (${list(LEAVING)}) THEN e.published - ${AHEAD} ELSE e.published END AS due FROM event e ${TARGETS}

@@ -1,4 +1,4 @@
-/** `apps/{id}/provisioning`: the SCIM target of an application, what became of each user and group there, pushing now, and a dry run. */
+/** `apps/{id}/provisioning`: the SCIM target of an application, the state of each user and group there, pushing now, and a dry run. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';

@@ -1,4 +1,4 @@
-/** The tab Provisioning of an application: the SCIM target, what became of users and groups there, push, retry and dry run. */
+/** The tab Provisioning of an application: the SCIM target, the state of users and groups there, push, retry and dry run. */
 import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type Part, type TablePart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';

@@ -10,23 +10,23 @@ export type TargetAuth =
 export interface ProvisioningTarget {
   readonly applicationId: string;
   readonly status: 'ACTIVE' | 'INACTIVE';
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly auth: TargetAuth;
-  /** Sealed: the bearer token, or the secret of the OAuth client. */
+  /** Encrypted: the bearer token, or the secret of the OAuth client. */
   readonly secret: string;
   readonly mapping: TargetMapping;
   /** Action for users who lose access. */
   readonly leavers: 'DEACTIVATE' | 'DELETE';
   readonly pushGroups: boolean;
-  /** Since when it does not answer; null: it does, as far as is known. */
+  /** Start of the current outage; null: the target is available, as far as known. */
   readonly awaySince: Date | null;
   readonly awayReason: string | null;
   /** Start of the last outage that has ended; null: none. */
   readonly outageSince: Date | null;
   readonly outageUntil: Date | null;
   readonly outageReason: string | null;
-  /** Outages with less than an hour between them, up to the last one. */
+  /** Number of consecutive outages with less than an hour between them, including the last one. */
   readonly outagesInARow: number;
   readonly created: Date;
   readonly lastUpdated: Date;

@@ -87,7 +87,7 @@ export async function setProvisioning(
       created: before?.created ?? now,
       lastUpdated: now,
     };
-    // Another target has none of the users.
+    // IDs at the former target mean nothing at another one.
     if (before !== undefined && before.baseUrl !== after.baseUrl) await deleteProvisioningTarget(trx, application.id);
     await saveProvisioningTarget(trx, after);
     await recordEvent(trx, {
@@ -120,7 +120,7 @@ function sealed(
   return before.secret;
 }
 
-/** @throws {ApiError} validation: a field is none of the profile */
+/** @throws {ApiError} validation: a mapped field does not exist in the profile */
 async function requireFields(services: Services, { mapping = {} }: ProvisioningInput): Promise<void> {
   const { attributes } = await currentUserSchema(services);
   const known = new Set<string>(['login', 'email', ...BASE_ATTRIBUTES, ...attributes.map(({ name }) => name)]);
@@ -130,7 +130,7 @@ async function requireFields(services: Services, { mapping = {} }: ProvisioningI
   if (problems.length > 0) throw validation(problems);
 }
 
-/** Compares everyone with the target again, and lets pauses be over. */
+/** Queues everyone for a comparison with the target, and ends pauses. */
 async function pushAll(trx: Executor, applicationId: string): Promise<void> {
   await forgetDigests(trx, applicationId);
   await queueAll(trx, applicationId);

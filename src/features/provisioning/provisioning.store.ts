@@ -62,14 +62,14 @@ export async function deleteProvisioningTarget(trx: Executor, applicationId: str
 export const selectProvisioningTargets = (executor: Executor, window: Window): Promise<Page<ProvisioningTarget>> =>
   readPage(executor('provisioning_targets'), TARGET, window);
 
-/** @returns false when that was known already */
+/** @returns false if it was already marked */
 export async function markUnavailable(trx: Executor, applicationId: string, since: Date, reason: string): Promise<boolean> {
   const isAgain = trx.raw("CASE WHEN outage_until > ?::timestamptz - interval '1 hour' THEN outages_in_a_row + 1 ELSE 1 END", [since]);
   const changes = { away_since: since, away_reason: reason, outages_in_a_row: isAgain };
   return (await trx('provisioning_targets').where(at(applicationId)).whereNull('away_since').update(changes)) === 1;
 }
 
-/** Keeps when and why it was away. @returns false when that was known already */
+/** Also stores the time and the reason of the outage. @returns false if it was already marked */
 export async function markAvailable(trx: Executor, applicationId: string, now: Date): Promise<boolean> {
   const outage = { outage_since: trx.ref('away_since'), outage_until: now, outage_reason: trx.ref('away_reason') };
   const changes = { ...outage, away_since: null, away_reason: null };
@@ -131,7 +131,7 @@ export async function isAnothersAccount(executor: Executor, applicationId: strin
   return found !== undefined;
 }
 
-/** Lets all of them be compared with the target again, or one. */
+/** Deletes the digests of all resources, or of one, so that they are compared with the target again. */
 export async function forgetDigests(
   trx: Executor,
   applicationId: string,

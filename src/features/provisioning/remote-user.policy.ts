@@ -6,7 +6,10 @@
 import { ENTERPRISE, type ScimAttribute, type ScimObject, USER } from '../scim/scim-attributes.policy.ts';
 import { type Fields, userType, writtenPart } from '../scim/scim-user.policy.ts';
 
-/** Paths of SCIM attributes and the field of the profile each is taken from; null: it is not sent. The rest is as the SCIM server has it. */
+/**
+ * Paths of SCIM attributes, each with the field of the profile that it comes from; null: it is not sent. Other attributes have the sources of the
+ * SCIM server.
+ */
 export type TargetMapping = Readonly<Record<string, string | null>>;
 
 /** Path of an attribute in a resource; the URN first for extensions. */
@@ -15,7 +18,7 @@ type Path = readonly string[];
 const PATH = /^(?:(urn:[\w.:-]+):)?([A-Za-z][\w$-]*)(?:\.([A-Za-z][\w$-]*))?$/;
 const NEVER = new Set(['id', 'externalId', 'meta', 'schemas', 'active', 'password', 'groups', '__proto__', 'constructor', 'prototype']);
 
-/** @returns undefined when a mapping cannot name it */
+/** @returns undefined if a mapping cannot contain it */
 export function attributePath(name: string): Path | undefined {
   const match = PATH.exec(name);
   if (match === null) return undefined;
@@ -26,7 +29,7 @@ export function attributePath(name: string): Path | undefined {
 }
 
 const BOOKS = new Map(USER.attributes.map((attribute) => [attribute.name, attribute]));
-/** Has the core attribute several values? Such a one is sent or left out as a whole. */
+/** Is the core attribute multi-valued? Such an attribute is sent or omitted as a whole. */
 export const isList = ([name = '', ...rest]: Path): boolean => rest.length === 0 && BOOKS.get(name)?.multiValued === true;
 
 function ownedIn(attributes: readonly ScimAttribute[], before: Path): Path[] {
@@ -41,7 +44,7 @@ function ownedIn(attributes: readonly ScimAttribute[], before: Path): Path[] {
 const STANDARD: readonly Path[] = [...ownedIn(USER.attributes, []), ...ownedIn(ENTERPRISE.attributes, [ENTERPRISE.id])];
 
 export interface WantedRemoteUser {
-  /** Without `id`, which the target gives. */
+  /** Without `id`, which the target assigns. */
   readonly resource: ScimObject;
   /** Attributes that are set, or removed if the resource has none. */
   readonly owned: readonly Path[];
@@ -68,7 +71,7 @@ export function wantedRemoteUser(fields: Fields, mapping: TargetMapping, externa
 const isSame = (one: Path, other: Path): boolean => one.length === other.length && one.every((part, index) => part === other[index]);
 const isObject = (value: unknown): value is ScimObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param value undefined: it is removed, and an object that becomes empty with it */
+/** @param value undefined: removes it, and an object that becomes empty */
 function withValue(object: ScimObject, [name = '', ...rest]: Path, value: unknown): ScimObject {
   const { [name]: before, ...others } = object;
   const after = rest.length === 0 ? value : withValue(isObject(before) ? before : {}, rest, value);

@@ -58,13 +58,17 @@ export interface ScimTarget {
   check(): Promise<void>;
   /** @returns undefined if it does not exist @throws {TargetUnavailable} @throws {TargetRefusal} */
   read(path: string): Promise<ScimObject | undefined>;
-  /** The resources that a filter finds; those that do not match are left out by the caller. @throws {TargetUnavailable} @throws {TargetRefusal} */
+  /**
+   * The resources that a filter finds. A target may ignore the filter, so the caller checks each one.
+   * @throws {TargetUnavailable}
+   * @throws {TargetRefusal}
+   */
   find(type: 'Users' | 'Groups', filter: string): Promise<readonly ScimObject[]>;
   /** @returns its ID @throws {TargetUnavailable} @throws {TargetRefusal} 409: there is one already */
   create(type: 'Users' | 'Groups', resource: ScimObject): Promise<string>;
   /** @returns false if it no longer exists @throws {TargetUnavailable} @throws {TargetRefusal} */
   replace(path: string, resource: ScimObject): Promise<boolean>;
-  /** @returns false when it is not there @throws {TargetUnavailable} @throws {TargetRefusal} */
+  /** @returns false if it does not exist @throws {TargetUnavailable} @throws {TargetRefusal} */
   remove(path: string): Promise<boolean>;
 }
 
@@ -229,7 +233,7 @@ function jsonIn(text: string | undefined): unknown {
   }
 }
 
-/** Error text of the target (RFC 7644 section 3.12) in one line. */
+/** Error text of the target (RFC 7644 section 3.12), in parentheses and on one line; empty if there is none. */
 function told(text: string | undefined): string {
   if (text === undefined) return ' (the answer is too large)';
   const parsed = problem.safeParse(jsonIn(text));

@@ -1,4 +1,7 @@
-/** `authorizationServers/{id}/registrationTokens`: initial access tokens for dynamic client registration (RFC 7591 section 3). Ours: Okta has API tokens for it. */
+/**
+ * `authorizationServers/{id}/registrationTokens`: initial access tokens for dynamic client registration (RFC 7591 section 3). An extension: Okta uses
+ * API tokens for it.
+ */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';

@@ -18,7 +18,7 @@ import {
 
 export const registrationTokenName = text({ least: 1 });
 
-/** Lifetime unless stated otherwise. A forgotten token without an end would let clients register for as long as the server exists. */
+/** Default lifetime: with a forgotten token that never expires, clients could register for as long as the server exists. */
 export const DEFAULT_DAYS = 7;
 const DAY_MS = 86_400_000;
 
@@ -58,7 +58,7 @@ export async function createRegistrationToken(
   return { token, value };
 }
 
-/** The oldest first. @throws {ApiError} not found: the server */
+/** Oldest first. @throws {ApiError} not found: the server */
 export async function listRegistrationTokens(services: Services, serverId: string, window: Window): Promise<Page<RegistrationToken>> {
   await getAuthorizationServer(services, serverId);
   return selectRegistrationTokens(services.database.knex, serverId, window);

@@ -10,7 +10,7 @@ export async function insertRegistrationToken(executor: Executor, token: Registr
   await executor('registration_tokens').insert({ ...toRow(TOKEN, token), token_hash: tokenHash });
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export const selectRegistrationTokens = (executor: Executor, serverId: string, window: Window): Promise<Page<RegistrationToken>> =>
   readPage<RegistrationToken>(executor('registration_tokens').where({ server_id: serverId }), TOKEN, window);
 
@@ -25,7 +25,7 @@ export async function findRegistrationToken(executor: Executor, serverId: string
   return executor('registration_tokens').where({ server_id: serverId, id }).first<RegistrationToken | undefined>(TOKEN);
 }
 
-/** Is it good for a registration now? */
+/** Selects the token if it can be used now. */
 const usable = (executor: Executor, serverId: string, tokenHash: string, now: Date) =>
   executor('registration_tokens')
     .where({ server_id: serverId, token_hash: tokenHash })
@@ -39,7 +39,7 @@ export const isRegistrationTokenUsable = async (executor: Executor, serverId: st
 export const useRegistrationToken = async (executor: Executor, serverId: string, tokenHash: string, now: Date): Promise<boolean> =>
   (await usable(executor, serverId, tokenHash, now).update({ uses: executor.raw('uses + 1'), last_used: now })) === 1;
 
-/** @returns how many were removed */
+/** @returns the number of deleted tokens, at most `limit` */
 export async function deleteExpiredRegistrationTokens(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('registration_tokens').where('expires_at', '<', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('registration_tokens').whereIn('id', expired).delete();

@@ -25,10 +25,10 @@ import { presentClientMetadata, RegistrationRefused, readClientMetadata } from '
 import { registrationEnd } from './registration.policy.ts';
 import { isRegistrationTokenUsable, useRegistrationToken } from './registration-tokens.store.ts';
 
-/** Registrations of everybody, and wrong tokens, from one network, at all processes together. */
+/** Limits open registrations and wrong tokens from one network, counted across all processes. */
 const FROM_ONE_NETWORK: FailureLimit = { prefix: 'registrations', most: 20, seconds: 3600 };
 
-/** The server, and who calls. */
+/** The server, and the call's credentials. */
 export interface RegistrationCall {
   readonly server: AuthorizationServer;
   /** Issuer of the server. */
@@ -102,7 +102,7 @@ export class ClientRegistration {
     if (end !== null) await prolongRegistration(this.services.database.knex, id, end);
   }
 
-  /** Deactivated, deleted, of another server, or with another token: all the same (RFC 7592 section 2.1). */
+  /** The same error for a wrong token and for an application that is deactivated, deleted or of another server (RFC 7592 section 2.1). */
   async #find(call: RegistrationCall, id: string): Promise<Application> {
     await this.#refuseBarred(call);
     const key = { serverId: call.server.id, tokenHash: digest(call.token ?? '') };

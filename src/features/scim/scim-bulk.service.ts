@@ -26,14 +26,14 @@ const operation = z.object({
 const request = z.object({ failOnErrors: z.number().int().min(1).optional(), Operations: z.array(z.unknown()).min(1) });
 
 interface Operation extends z.output<typeof operation> {
-  /** The bulkIds that it names, of operations that go before it. */
+  /** bulkIds that the operation refers to; the operations with them run first. */
   readonly references: ReadonlySet<string>;
 }
 
-/** Levels of objects and lists in the data of an operation; those of SCIM need seven. */
+/** Maximum nesting of an operation's data; the schemas of SCIM need seven levels. */
 const DEEPEST = 20;
 
-/** Turns what an operation ended with into an error of SCIM. */
+/** Converts the error of an operation to an error of SCIM. */
 export type ToScimError = (error: unknown) => Promise<ScimError>;
 
 /** @throws {ScimError} invalidSyntax, or 413 for too many operations */

@@ -6,7 +6,7 @@ export interface ScimCaller {
   readonly tokenId: string;
   /** The organization that the token is bound to; null: the whole service. */
   readonly orgId: string | null;
-  /** With the roles that the token is left with. */
+  /** With the roles that the token still has. */
   readonly request: RequestContext;
 }
 

@@ -44,7 +44,7 @@ const typesFor = async (services: Services, caller: ScimCaller): Promise<readonl
   ...(seesGroups(caller) ? [GROUP_TYPE] : []),
 ];
 
-/** Those that the caller reaches. */
+/** The resource types that the caller can use. */
 export async function resourceTypes(services: Services, caller: ScimCaller): Promise<readonly ScimObject[]> {
   return (await typesFor(services, caller)).map(({ name, core, extensions }) => ({
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
@@ -63,7 +63,7 @@ export async function resourceTypes(services: Services, caller: ScimCaller): Pro
 const isRequired = (id: string, attributes: readonly ScimAttribute[]): boolean =>
   id === ADDED_SCHEMA_ID && attributes.some(({ required }) => required === true);
 
-/** Those that the caller reaches. */
+/** The schemas of the resource types that the caller can use. */
 export async function scimSchemas(services: Services, caller: ScimCaller): Promise<readonly ScimObject[]> {
   const types = await typesFor(services, caller);
   return types.flatMap(({ core, extensions }) => [core, ...extensions]).map((schema) => presentSchema(services, schema, caller));

@@ -40,7 +40,7 @@ import type { ScimView } from './scim-users.service.ts';
 
 const MEMBERS = GROUP.attributes.find(({ name }) => name === 'members') as ScimAttribute;
 
-/** @param withMembers of a large group they are many, and clients can do without */
+/** @param withMembers false: omits the members, of which a large group has many */
 async function viewsOf(
   services: Services,
   executor: Executor,

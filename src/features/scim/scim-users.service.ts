@@ -208,7 +208,7 @@ interface Change {
   readonly wanted: WantedUser;
 }
 
-/** Only what differs is changed: a change of nothing leaves no event and the same version. */
+/** Writes only differences, so that a request without a change leaves no event and keeps the version. */
 async function carryOut(within: Services, trx: Executor, caller: ScimCaller, { user, link, wanted }: Change): Promise<void> {
   const before = fieldsOf(user);
   const changed = Object.entries(wanted.fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]));
@@ -239,7 +239,7 @@ async function refuseTakeover(trx: Executor, user: User, isOfSignIn: boolean): P
   );
 }
 
-/** @param isTold does the change already have an event? */
+/** @param hasEvent has the change already been recorded? */
 async function keepLink(trx: Executor, caller: ScimCaller, { user, link, wanted }: Change, isTold: boolean): Promise<void> {
   const isRenamed = wanted.externalId !== link.externalId;
   if (!isRenamed && isDeepStrictEqual(wanted.labels, link.labels)) return;

@@ -26,7 +26,7 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /** Paths that accept a body; for others the method is refused without reading it. */
 const TAKES_BODY = new RegExp(`^${SCIM_BASE}/(Users|Groups|Me|Bulk)(/|$)`);
 
-/** `application/scim+json` is among what the library takes for JSON. */
+/** The library also accepts `application/scim+json` as JSON. */
 const readJson = bodyParser({
   enableTypes: ['json'],
   jsonLimit: LARGEST_BODY,

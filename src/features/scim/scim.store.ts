@@ -121,7 +121,7 @@ export const listUserIdsAmong = (executor: Executor, ids: readonly string[]): Pr
     .whereRaw('id = ANY(?)', [[...ids]])
     .pluck('id');
 
-/** The ids of all members. */
+/** The IDs of all members. */
 export const listMemberIds = (executor: Executor, groupId: string): Promise<string[]> =>
   executor('group_members').where({ group_id: groupId }).pluck('user_id');
 

@@ -14,7 +14,7 @@ export interface OfferedScope extends RequestedScope {
 }
 
 export interface ScopeGrant {
-  /** Those named, or else the server's default ones as far as they can be granted; each once. */
+  /** The named scopes; without any, the server's default ones that can be granted. No duplicates. */
   readonly requested: readonly string[];
   /** Unknown scopes, or scopes that this grant cannot get. If not empty, the request is refused with `invalid_scope`. */
   readonly refused: readonly string[];
@@ -28,7 +28,7 @@ export const offeredTo = <S extends { readonly name: string }>(
   allowed: readonly string[],
 ): readonly S[] => (origin === 'REGISTERED' && allowed.length > 0 ? scopes.filter(({ name }) => allowed.includes(name)) : scopes);
 
-/** Names of the scopes that a request without a scope is for. */
+/** Names of the default scopes, for a request that names none. */
 export const defaultScopes = (scopes: readonly OfferedScope[]): string[] =>
   scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
 

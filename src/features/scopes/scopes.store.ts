@@ -19,7 +19,7 @@ export async function insertScope(trx: Executor, serverId: string, scope: Scope)
 export const listScopes = (executor: Executor, serverId: string): Promise<Scope[]> =>
   executor('scopes').where({ server_id: serverId }).select<Scope[]>(SCOPE).orderBy('seq');
 
-/** Oldest first. @param words or a part of the name, or of the name on the consent page */
+/** Oldest first. @param words in the name, or in the name on the consent page */
 export function readScopes(executor: Executor, serverId: string, words: string | undefined, window: Window): Promise<Page<Scope>> {
   const query = executor('scopes').where({ server_id: serverId });
   if (words !== undefined) applyWords(query, ['name', 'display_name'], words, 'part');
@@ -29,7 +29,7 @@ export function readScopes(executor: Executor, serverId: string, words: string |
 export const findScope = (executor: Executor, serverId: string, id: string): Promise<Scope | undefined> =>
   executor('scopes').where({ server_id: serverId, id }).first<Scope | undefined>(SCOPE);
 
-/** @returns false when another scope of the server has the wanted name; the transaction is then good for nothing more */
+/** @returns false if another scope of the server has the name; the transaction can then only be rolled back */
 export const updateScope = (trx: Executor, id: string, changes: Partial<Omit<Scope, 'id' | 'system'>>): Promise<boolean> =>
   unlessRefused(trx('scopes').where({ id }).update(toRow<Scope>(SCOPE, changes)));
 

@@ -141,7 +141,7 @@ export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, ste
 const trustLabel = (text: Text, days: number): string =>
   days === 1 ? text('factor.trust-day') : text('factor.trust', { days: String(days) });
 
-/** Asks to set an authenticator app up: by its QR code, or by the secret in groups of four. */
+/** Asks to set up an authenticator app: by its QR code, or by the secret in groups of four characters. */
 export async function showEnrolment(
   pages: Pages,
   ctx: Koa.Context,
@@ -230,6 +230,6 @@ export const showRecoveryCodes = (pages: Pages, ctx: Koa.Context, frame: StepFra
     action: frame.action('enrolled'),
     back: frame.back,
     codes,
-    // In another language the page would be another one, without them.
+    // Choosing a language would load the page again, without the codes.
     ...(codes.length > 0 && { languages: [], scripts: ['copy.js', 'recovery-codes.js'] }),
   }));

@@ -27,7 +27,7 @@ export type Proof =
   | { readonly kind: 'recovery'; readonly passCode: string }
   | { readonly kind: 'passkey'; readonly proof: PasskeyProof };
 
-/** Something that could be guessed. */
+/** A proof that could be guessed. */
 type TypedProof = Exclude<Proof, { kind: 'passkey' }>;
 
 type Parts = Pick<Services, 'keyring'> & {
@@ -99,7 +99,7 @@ async function methodsOf({ trx, keyring }: Parts, userId: string, proof: TypedPr
   return undefined;
 }
 
-/** @returns the factor whose codes are sent that the proof is for; undefined: it is for none */
+/** @returns the factor with sent codes that the proof belongs to; undefined: none */
 async function messageFactorOf({ trx, first = [] }: Parts, user: User, proof: TypedProof): Promise<MessageFactor | undefined> {
   if (proof.kind !== 'code' || proof.factorId === undefined) return undefined;
   return (await listUsableFactors(trx, user.id, first)).filter(isMessageFactor).find(({ id }) => id === proof.factorId);

@@ -132,9 +132,9 @@ export async function removeFactors(trx: Executor, user: User, request: RequestC
 }
 
 /**
- * Takes a factor from its user; with the last one go the recovery codes.
+ * Removes a factor of the user; with the last one, also the recovery codes.
  * @param user locked in the transaction
- * @returns false when they have no such factor
+ * @returns false if they have no such factor
  */
 export async function removeFactor(trx: Executor, user: User, factorId: string, request: RequestContext): Promise<boolean> {
   const before = await described(trx, user.id);
@@ -157,14 +157,14 @@ export async function removeFactor(trx: Executor, user: User, factorId: string, 
   return true;
 }
 
-/** Sign-ins that wait for the factor are begun again. */
+/** Deletes the recovery codes, the count of wrong codes, and pending sign-ins, which must start again. */
 async function endWithLastFactor(trx: Executor, userId: string): Promise<void> {
   await replaceRecoveryCodes(trx, userId, [], present());
   await saveFailedCodes(trx, userId, NO_FAILURES);
   await deleteStatesOf(trx, userId);
 }
 
-/** For the audit: no secret, and how many recovery codes there are. */
+/** For the audit log: the factors without secrets, and the number of recovery codes. */
 export async function described(trx: Executor, userId: string) {
   const factors = await listSecondFactors(trx, userId);
   return {

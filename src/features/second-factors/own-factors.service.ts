@@ -36,7 +36,7 @@ export async function ownFactors(services: Services, userId: string, request: Re
   const user = await findUserById(knex, userId);
   if (user === undefined) return undefined;
   const all = await listSecondFactors(knex, userId);
-  // One that an administrator has begun to set up is none yet.
+  // A factor that an administrator has started to set up does not count yet.
   const factors = all.filter((factor) => !isMessageFactor(factor) || factor.status !== 'PENDING_ACTIVATION');
   return {
     user,

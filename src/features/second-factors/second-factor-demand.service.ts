@@ -28,7 +28,7 @@ export const isSecondFactorDemanded = async (services: Services, userId: string,
   (await demandOf(services.database.knex, mfaPolicyAt(await currentSettings(services, 'sign-in'), present()), userId, purpose)) !==
   undefined;
 
-/** @returns when an administrator without a second factor will need one; undefined when they have one, or no grace runs */
+/** @returns when an administrator without a second factor will need one; undefined if they have one, or there is no grace period */
 export async function endOfGrace(services: Services, administratorId: string): Promise<Date | undefined> {
   const settings = await currentSettings(services, 'sign-in');
   if (settings.mfaFrom === null || !isInGrace(settings, present())) return undefined;

@@ -66,7 +66,7 @@ const channelOf =
     return JSON.stringify({ ...rest, headers: headers.map(withNewKey), authScheme: authScheme && withNewKey(authScheme) });
   };
 
-/** E-mails and notifications name their kind; forgotten password requests do not. */
+/** Entries for e-mails and notifications contain their kind; those for forgotten passwords do not. */
 const note = z.looseObject({ id: z.string(), sealed: z.string(), kind: z.string().optional() });
 
 function noteAnew({ value }: SealedRow, again: Again): string {
@@ -79,7 +79,7 @@ function contextOfNote(id: string, kind: string | undefined): string {
   return kind === BACKCHANNEL_PING ? pingContext(id) : mailContext(id);
 }
 
-/** The settings that have something sealed: its member, and its context. */
+/** Settings with an encrypted member: its name and its context. */
 const SEALED_SETTINGS: Readonly<Record<string, readonly [member: string, context: string]>> = {
   mail: ['password', MAIL_PASSWORD_CONTEXT],
   telephony: ['secret', hookSecretContext(TELEPHONY, TELEPHONY)],
@@ -116,16 +116,16 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
 };
 
 export interface Resealed {
-  /** Values that were sealed again, by table. */
+  /** Values that were encrypted again, by table. */
   readonly resealed: ReadonlyMap<string, number>;
-  /** Values that do not open, by table. */
+  /** Values that cannot be decrypted, by table. */
   readonly unopened: ReadonlyMap<string, number>;
 }
 
 type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
 
 /**
- * Seals everything again that is not under the first key, and lets that key vouch for the audit log.
+ * Encrypts every value that is not under the first key again with that key, which then also signs the audit log.
  * @param batch rows at a time, each batch a transaction
  */
 export async function resealEverything(services: Sealing, batch = BATCH): Promise<Resealed> {

@@ -9,7 +9,7 @@ export interface SealedColumn {
   readonly table: string;
   readonly column: string;
   readonly json: boolean;
-  /** Tells the rows apart. */
+  /** Column that identifies the row. */
   readonly key: string;
   readonly keyType: 'text' | 'bigint';
 }
@@ -41,7 +41,10 @@ export const SEALED_COLUMNS = {
 
 export type SealedColumnName = keyof typeof SEALED_COLUMNS;
 
-/** Ids of keys are base64url: nothing in them means anything in a pattern. In JSON a quotation mark of a text is escaped, so that no text looks like the member. */
+/**
+ * IDs of keys are base64url, so they have no special characters of regular expressions. JSON escapes quotation marks in a text, so no text can
+ * imitate the member.
+ */
 const KEY_ID = '[A-Za-z0-9_-]{8}';
 const patternOf = ({ json }: SealedColumn, id: string): string => `${json ? '"sealed": "' : '^'}v1\\.${id}\\.`;
 

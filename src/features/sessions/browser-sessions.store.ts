@@ -13,7 +13,7 @@ export interface BrowserSession {
   readonly expires: Date;
   /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[];
-  /** The client_ids of the applications that had a part in it. */
+  /** Client IDs of the applications in the session. */
   readonly applications: readonly string[];
   /** User-Agent at the last visit; null: not recorded yet. */
   readonly userAgent: string | null;
@@ -28,7 +28,7 @@ const SESSIONS = `SELECT s.uid, to_timestamp((s.payload->>'loginTs')::float8) AS
     to_timestamp((s.payload->'device'->>'seen')::float8) AS "lastSeen"
   FROM oidc_payload s WHERE s.account_id = :userId AND s.model = ${MODELS.Session} AND s.expires_at > :now ORDER BY 2 DESC NULLS LAST, 1`;
 
-/** The newest first. @param now those that have ended by then are left out */
+/** Newest first. @param now sessions that have ended by then are omitted */
 export async function listBrowserSessions(executor: Executor, userId: string, now: Date): Promise<BrowserSession[]> {
   return (await executor.raw<{ rows: BrowserSession[] }>(SESSIONS, { userId, now })).rows;
 }

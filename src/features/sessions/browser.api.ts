@@ -8,7 +8,7 @@ import { forbidden } from '../../platform/errors/errors.ts';
 import { fromOwnPage } from '../../platform/http/csrf.ts';
 
 export interface CurrentSession {
-  /** Names the session inside the service. */
+  /** Internal ID of the session; grants no access. */
   readonly uid: string;
   readonly accountId: string;
   readonly login: string;
@@ -25,7 +25,7 @@ export interface CurrentSession {
 export interface SessionLookup {
   /** @returns undefined also if its user can no longer sign in */
   current(req: IncomingMessage, res: ServerResponse): Promise<CurrentSession | undefined>;
-  /** Takes the cookie from the browser. */
+  /** Deletes the browser's cookie. */
   forget(req: IncomingMessage, res: ServerResponse): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface CallingBrowser {
    * @throws {ApiError} forbidden: a page of another site calls
    */
   session(): Promise<CurrentSession | undefined>;
-  /** Takes the session's cookie from the browser. */
+  /** Deletes the cookie of the session. */
   forgetSession(): Promise<void>;
 }
 

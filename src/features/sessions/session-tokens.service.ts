@@ -75,7 +75,7 @@ type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired | Chall
 /** Place of state tokens issued here. Factors cannot be enrolled at this endpoint: the authorize endpoint asks for a missing one. */
 const DEMAND = { place: 'authn', enrolls: false } as const;
 
-/** @throws {ApiError} authentication failed, for every reason the same */
+/** @throws {ApiError} authentication failed; the error is the same for every reason */
 export async function authenticateByApi(services: Services, credentials: PasswordCredentials, request: RequestContext): Promise<Outcome> {
   const checked = await checkPassword(services, credentials, request);
   if (checked === undefined) throw authenticationFailed();

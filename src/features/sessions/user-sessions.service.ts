@@ -40,7 +40,7 @@ export async function listSessions(
   );
 }
 
-/** Ends one browser session on all servers; tokens live on. @throws {ApiError} not found, forbidden */
+/** Ends one browser session on all servers; tokens remain valid. @throws {ApiError} not found, forbidden */
 export async function endSession(services: Services, idOrLogin: string, id: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, idOrLogin, request);

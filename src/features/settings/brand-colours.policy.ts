@@ -9,7 +9,7 @@ export type Scheme = 'light' | 'dark';
 export interface ColourScheme {
   readonly card: string;
   readonly ground: string;
-  /** Behind notices, and behind what the pointer is on. */
+  /** Background of notices, and of the element under the pointer. */
   readonly tint: string;
   /** The default colour. */
   readonly accent: string;
@@ -54,7 +54,7 @@ export function relativeLuminance(colour: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** 1 (the same) to 21 (black on white), whichever of both is in front. */
+/** From 1 (the same) to 21 (black on white); the order of the colours does not matter. */
 export function contrastRatio(one: string, other: string): number {
   const [darker, lighter] = [relativeLuminance(one), relativeLuminance(other)].sort((a, b) => a - b) as [number, number];
   return (lighter + 0.05) / (darker + 0.05);

@@ -19,12 +19,12 @@ import { brandCss, footLinks } from './branding.resource.ts';
 import type { Branding } from './settings.service.ts';
 
 const PATH = '/assets/brand.css';
-/** The same for a picture of a page in both schemes, beside each other. */
+/** The same for pictures of a page in both schemes, next to each other. */
 const PREVIEW_PATH = '/assets/brand-preview.css';
 
 type Looks = Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex' | 'css' | 'backgroundUrl'>;
 
-/** @returns the colours of links and buttons; undefined: the pages' own, and nothing is set beside them */
+/** @returns the colours of links and buttons; undefined: the pages' own, without other custom properties */
 function coloursFor(
   { primaryColorHex, primaryColorDarkHex, css, backgroundUrl }: Looks,
   own: string | undefined,
@@ -50,7 +50,7 @@ function addressOf(path: string, { light, dark }: BrandColours, { css, backgroun
 export const accentsOf = (looks: Looks, own: string | undefined): BrandColours =>
   coloursFor(looks, own) ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
 
-/** @param own colour of the application that is pictured @returns the address of the stylesheet for `.preview-light` and `.preview-dark` */
+/** @param own colour of the application in the picture @returns the address of the stylesheet for `.preview-light` and `.preview-dark` */
 export const previewStylesheet = (looks: Looks, own?: string): string => addressOf(PREVIEW_PATH, accentsOf(looks, own), looks);
 
 /** Branding data for page templates. */
@@ -83,7 +83,7 @@ const colourIn = (query: URLSearchParams, scheme: Scheme, css: BrandCss | undefi
   return isColour(colour) && isReadable(scheme, colour, schemeColours(scheme, css)) ? colour : undefined;
 };
 
-/** A longer address is none of ours. */
+/** Longer parameters cannot be from this service. */
 const LONGEST_PARAMETER = 4096;
 
 const decoded = (query: URLSearchParams, name: string): string | undefined => {
@@ -118,7 +118,7 @@ export function writeBrandStylesheet(path: string, query: URLSearchParams): stri
   if (path === PATH) {
     const { light: ofLight, ...ofBoth } = css ?? {};
     const rules = `${rule(':root', 'light', light, css && (ofBoth as BrandCss))}@media (prefers-color-scheme:dark){${rule(':root', 'dark', dark, css)}}\n`;
-    // Outside of its scheme, a light ground would stay under the pages' own dark colours.
+    // In the dark scheme, a light background would stay under the pages' own dark colours.
     const lightOnly =
       ofLight === undefined || css === undefined ? '' : `@media (prefers-color-scheme:light){:root{${cssDeclarations('light', css)}}}\n`;
     return rules + lightOnly + backgroundRules('body.narrow', ['.brand', '.languages', '.foot'], background);

@@ -23,10 +23,10 @@ export const brandCss = z.strictObject({
     .meta({ description: 'A family that the device has' }),
 });
 
-/** One of the operator's own. */
+/** A link that the operator added. */
 export interface FooterLink {
   readonly url: string;
-  /** By language tag; English replaces missing ones. */
+  /** By language tag; the English label replaces missing ones. */
   readonly labels: Readonly<Record<string, string>>;
 }
 

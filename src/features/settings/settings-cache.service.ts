@@ -29,7 +29,7 @@ export const currentSettings = <N extends SettingsName>(services: Parts, name: N
 /** The texts of pages and e-mails that the operator has changed; if they cannot be read, the last known ones. */
 export const currentTexts = (services: Parts): Promise<ChangedTexts> => cachesOf(services).texts.current();
 
-/** The network zones, which the rules of the sign-in policy name. */
+/** The network zones that rules of the sign-in policy refer to. */
 export const currentZones = (services: Parts): Promise<Zones> => cachesOf(services).zones.current();
 
 function cachesOf({ database, notifications }: Parts): Known {

@@ -39,7 +39,7 @@ export async function updateSettings(executor: Executor, name: string, value: Va
 const LOCK = 0x66697273;
 const MARK = 'first-start';
 
-/** Runs `work` while no other process runs any. */
+/** Runs `work` while no other process runs its own. */
 export const withSettingsLock = <T>({ pool }: Database, work: () => Promise<T>): Promise<T> => whileLocked(pool, LOCK, work);
 
 export async function isFirstStartDone(executor: Executor): Promise<boolean> {

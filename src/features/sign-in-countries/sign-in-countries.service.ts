@@ -6,13 +6,13 @@ import { currentCountryDatabase } from '../../platform/geo/country-database.ts';
 import type { CountryFact } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { findCountries, rememberCountry } from './sign-in-countries.store.ts';
 
-/** A country is known for a year after the last sign-in there, as browsers are. */
+/** Countries stay known for a year after the last sign-in there, like browsers. */
 const knownSince = (now: Date): Date => new Date(now.getTime() - LIFETIMES.device * 1000);
 
 /** Is there a database of countries, so that they are recorded? */
 export const hasCountries = ({ config }: Pick<Services, 'config'>): boolean => config.geoDatabaseFile !== undefined;
 
-/** @returns the code of ISO 3166-1; undefined: not known */
+/** @returns the ISO 3166-1 code; undefined: unknown */
 export async function countryOf(
   { config, log }: Pick<Services, 'config' | 'log'>,
   address: string | undefined,
@@ -32,7 +32,7 @@ export async function countryFact(services: Services, userId: string, address: s
   return known.has(country) ? 'known' : 'new';
 }
 
-/** The user has signed in from the address, to the last step. */
+/** Records the country after the last step of a sign-in. */
 export async function noteCountry(
   trx: Executor,
   services: Pick<Services, 'config' | 'log'>,

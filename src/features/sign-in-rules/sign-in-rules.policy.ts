@@ -30,7 +30,10 @@ export interface SignInRule {
 
 export const MOST_RULES = 20;
 
-/** The country that the address is in, for the user. `first`: none is known of former sign-ins; `unknown`: the address has none, or there is no database. */
+/**
+ * The country of the address, compared with the user's earlier sign-ins. `first`: none of these has a known country; `unknown`: the address has none,
+ * or there is no database.
+ */
 export type CountryFact = 'known' | 'new' | 'first' | 'unknown';
 
 /** Facts about a sign-in. */
@@ -57,7 +60,7 @@ export type RuleReason =
 
 export interface SignInDecision {
   readonly action: SignInAction;
-  /** The rule that decided; undefined: none fits. */
+  /** The rule that decided; undefined: none matches. */
   readonly rule: SignInRule | undefined;
   /** Evaluated rules in order. */
   readonly steps: readonly { readonly rule: string; readonly reason: RuleReason }[];

@@ -50,7 +50,7 @@ async function evaluateSignIn(
 }
 
 /**
- * The same at a sign-in on pages or by API, with the event if a rule refuses it or requires a factor.
+ * Evaluates a sign-in on pages or by API, and records an event if a rule refuses it or requires a factor.
  * @param proof.canProve does the user have a second factor, or have they used one? One that is set up at a risky sign-in does not count
  * @returns whether a second factor must be used
  * @throws {SignInDenied}

@@ -81,7 +81,7 @@ export async function refuseBarredAddress({ config, database }: Parts, address: 
 /** The failures of an address, for a statement that reads them with other data. */
 export interface AddressCount {
   readonly key: string;
-  /** Number of failures that blocks the source. */
+  /** Number of failures that blocks the address. */
   readonly most: number;
 }
 
@@ -207,7 +207,7 @@ export const countNameElsewhere = async ({ config, database }: Parts, orgId: str
 export const secondsWithoutNames = (trx: Executor, orgId: string): Promise<number | undefined> =>
   secondsBarredWithin(trx, NAMES_ELSEWHERE, orgId);
 
-/** Counts a step of a set-up link before it is made. @throws {TooManyFailures} when it was one too many */
+/** Counts a step of a set-up link before it is taken. @throws {TooManyFailures} the limit is exceeded */
 export async function countSetupStep({ config, database }: Parts, orgId: string): Promise<void> {
   if (!config.rateLimits) return;
   const { barred } = await countFailure(database.pool, SETUP_STEPS, orgId);

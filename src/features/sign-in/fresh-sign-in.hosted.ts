@@ -52,7 +52,7 @@ const FIRST = 'applications';
 
 export type SignedInSession = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
 
-/** Can a session that needs strengthening do so with only a factor? A user without one would set one up, which an older session must not do. */
+/** Is a factor enough to strengthen this session? A user without one would have to enrol one, which needs a recent sign-in. */
 export const mayStepUp = async (
   { services }: HostedDeps,
   { user, amr, authenticatedAt }: Pick<FirstStep, 'amr' | 'authenticatedAt'> & { readonly user: { readonly id: string } },

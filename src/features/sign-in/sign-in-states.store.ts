@@ -11,8 +11,8 @@ export interface SignInState {
   /** SHA-256 of the waiting browser's device cookie; null: none (an API client, or the user's account). */
   readonly deviceHash: string | null;
   /**
-   * Next step: a code, a replacement for an expired password, the enrolment of a factor, or just completion. `GO_ON`: the place decides
-   * after the first step. `OFFER`: a passkey is offered.
+   * Next step: a code, a replacement for an expired password, the enrolment of a factor, or only completion. `GO_ON`: decided when the browser
+   * reaches the place of the sign-in. `OFFER`: a passkey is offered.
    */
   readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH' | 'GO_ON' | 'OFFER';
   /** Authentication methods used so far (RFC 8176). */

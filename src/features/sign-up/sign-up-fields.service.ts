@@ -17,7 +17,7 @@ import type { SignUpSettings } from './sign-up.policy.ts';
 
 type Given = Partial<SignUpSettings>;
 
-/** @param set replaces all that was set before @throws {ApiError} validation */
+/** @param set replaces all settings @throws {ApiError} validation */
 export async function replaceRegistration(services: Services, set: Given, request: RequestContext): Promise<SignUpSettings> {
   await refuseUnknown(services, set);
   return replaceSettings(services, 'registration', set, request);
@@ -29,7 +29,7 @@ export async function changeRegistration(services: Services, changes: Given, req
   return changeSettings(services, 'registration', changes, request);
 }
 
-/** The attributes that the form can ask for. */
+/** The attributes that the form can contain. */
 export async function askableAttributes(services: Services): Promise<readonly { readonly name: string; readonly title?: string }[]> {
   const { attributes } = await readUserSchema(services);
   return [...OWN_ATTRIBUTES.map((name) => ({ name })), ...attributes.filter(mayBeAsked).map(({ name, title }) => ({ name, title }))];
@@ -65,7 +65,7 @@ export interface SignUpFormField {
 
 const isOwn = (name: string): name is OwnAttribute => OWN_ATTRIBUTES.some((one) => one === name);
 
-/** May a form of users ask for it? */
+/** Can forms for users contain it? */
 const mayBeAsked = ({ self }: Pick<Attribute, 'self'>): boolean => self === 'READ_WRITE';
 
 /** In the order of the settings, then required attributes. Deleted attributes are left out. */

@@ -16,9 +16,9 @@ export interface SignUpSettings {
   /** Allowed e-mail domains in lower case; empty: all. */
   readonly allowedDomains: readonly string[];
   readonly blockedDomains: readonly string[];
-  /** The ids of groups that new users join. */
+  /** IDs of the groups that new users join. */
   readonly groups: readonly string[];
-  /** The id of the organization that new users join; null: none. */
+  /** ID of the organization that new users join; null: none. */
   readonly organization: string | null;
   /** Terms that users accept; null: the branding's terms are only linked. */
   readonly termsUrl: string | null;

@@ -41,7 +41,7 @@ const form = z.object({
   profile: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()])),
   passwordHash: z.string().optional(),
   applicationId: z.string().optional(),
-  /** That were accepted. */
+  /** The terms that the user accepted. */
   termsUrl: z.string().optional(),
 });
 
@@ -67,13 +67,13 @@ export function addressProblem(settings: SignUpSettings, typed: string): Address
 
 export interface SignUp {
   readonly email: string;
-  /** Attributes that are good. */
+  /** Validated attributes. */
   readonly profile: Readonly<Record<string, AttributeValue>>;
-  /** One that the policy has nothing against; undefined: users sign in without one. */
+  /** Checked against the policy; undefined: users sign in without a password. */
   readonly password: string | undefined;
   readonly applicationId: string | undefined;
   readonly termsUrl: string | undefined;
-  /** Proof of work, as the form brings it. */
+  /** Proof of work from the form. */
   readonly proof: string;
 }
 

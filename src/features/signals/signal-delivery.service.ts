@@ -74,7 +74,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     }));
   }
 
-  /** @returns the status of the answer, and the error that it names (RFC 8935 section 2.3) */
+  /** @returns the status of the response, and the error code in it (RFC 8935 section 2.3) */
   async function push(stream: SignalStream, token: string): Promise<{ readonly status: number; readonly err: string | undefined }> {
     const { endpointUrl, authorization } = stream;
     if (endpointUrl === null) throw new Error('the stream has no endpoint');
@@ -208,8 +208,8 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   }
 }
 
-/** Never repeat free text of a receiver. */
+/** Only an error code is used; a receiver's free text is never repeated. */
 const told = z.object({ err: z.string().regex(/^\w{1,60}$/) });
 
-/** RFC 8935 section 2.4: its settings are wrong, and not the token; each attempt is signed by the present key. */
+/** Retried errors of RFC 8935 section 2.4: the stream's settings are wrong, not the token, and each attempt is signed with the current key. */
 const PASSING: ReadonlySet<string> = new Set(['authentication_failed', 'access_denied', 'invalid_key']);

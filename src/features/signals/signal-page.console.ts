@@ -115,7 +115,7 @@ const step = confirmationPages(async (visit) => {
 const change = (status: StreamStatus) => (visit: ConsoleRequest, id: string) =>
   setStreamStatus(visit.services, id, { status, reason: null, tell: true }, visit.request);
 
-/** The step back to the status before. The receiver's reason for it would be lost. */
+/** The action that restores the previous status. The receiver's reason for that status would be lost. */
 const BACK = { ENABLED: 'enable', PAUSED: 'pause', DISABLED: 'disable' } as const;
 const reverse = async (visit: ConsoleRequest): Promise<string | undefined> => {
   const { status, statusReason } = await streamIn(visit);

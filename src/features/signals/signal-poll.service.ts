@@ -25,7 +25,7 @@ const pollsOf = new Map<string, number>();
 interface Poll {
   readonly maxEvents: number;
   readonly returnImmediately: boolean;
-  /** The `jti` of what the receiver has. */
+  /** `jti`s of events that the receiver has stored. */
   readonly ack: readonly string[];
   /** Refused events and reasons. */
   readonly setErrs: Readonly<Record<string, { readonly err: string }>>;

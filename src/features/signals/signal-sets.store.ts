@@ -11,13 +11,13 @@ export async function insertSignalSets(executor: Executor, streamId: string, eve
 const WAITING = `SELECT w.event FROM signal_sets w JOIN signal_streams s ON s.id = w.stream_id
   WHERE w.stream_id = :streamId AND (s.status = 'ENABLED' OR w.event->>'type' = :stopped) ORDER BY w.seq LIMIT :limit`;
 
-/** The oldest first; of a stream that is paused or disabled, that it is. */
+/** Oldest first, of an enabled stream; of a paused or disabled one, only notices about its status. */
 export async function listSignalSets(executor: Executor, streamId: string, limit: number): Promise<SecurityEvent[]> {
   const { rows } = await executor.raw<{ rows: { event: SecurityEvent }[] }>(WAITING, { streamId, stopped: STREAM_UPDATED, limit });
   return rows.map(({ event }) => event);
 }
 
-/** @returns the existing ones of the jtis */
+/** @returns those of the `jti`s that existed */
 export async function removeSignalSets(executor: Executor, streamId: string, jtis: readonly string[]): Promise<string[]> {
   const removed = await executor('signal_sets')
     .where({ stream_id: streamId })
@@ -31,7 +31,7 @@ export async function removeSignalSetsOf(executor: Executor, streamId: string): 
   await executor('signal_sets').where({ stream_id: streamId }).delete();
 }
 
-/** Those about one user. */
+/** Deletes waiting events about one user. */
 export async function removeSignalSetsAbout(executor: Executor, streamId: string, userId: string): Promise<void> {
   await executor('signal_sets').where({ stream_id: streamId }).whereRaw("event->>'userId' = ?", [userId]).delete();
 }
@@ -47,7 +47,7 @@ export async function waitingSets(executor: Executor, streamId: string): Promise
 // Planned each time, because of SKIP LOCKED (platform/database/prepared-statements.ts): how many there are changes from one sweep to the next.
 const OLD = `DELETE FROM signal_sets WHERE (stream_id, jti) IN (
     SELECT stream_id, jti FROM signal_sets WHERE created < :before ORDER BY created LIMIT :limit FOR UPDATE SKIP LOCKED)`;
-// Those that stay are only counted: a row that OFFSET passes by would be locked too.
+// Remaining rows are only counted: a row that OFFSET skips would be locked too.
 const SURPLUS = `DELETE FROM signal_sets WHERE (stream_id, jti) IN (
     SELECT more.stream_id, more.jti FROM signal_streams s
     CROSS JOIN LATERAL (SELECT seq FROM signal_sets WHERE stream_id = s.id ORDER BY seq DESC OFFSET :most LIMIT 1) boundary
@@ -74,7 +74,10 @@ export const SIGNAL = 'signal';
 /** Seconds that a claimed delivery may take: one entry may be several pushes of seconds each. */
 export const SIGNAL_LEASE_SECONDS = 60;
 
-/** Part of the statement that writes an event (features/audit/audit.store.ts). In order for each user; a stream that is paused gets them later. */
+/**
+ * Part of the statement that writes an event (features/audit/audit.store.ts). Events about one user are sent in order; a paused stream gets them
+ * later.
+ */
 export const SIGNAL_NEWS = `signals AS (INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)
   SELECT '${SIGNAL}', s.id, e.target->0->>'id', jsonb_build_object('streamId', s.id, 'eventId', e.uuid), e.published, e.published
   FROM event e JOIN signal_streams s ON s.status <> 'DISABLED' AND e.event_type = ANY (s.sources))`;

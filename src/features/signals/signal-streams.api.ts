@@ -1,4 +1,4 @@
-/** `ssf/streams`: the signal streams of all applications, as administrators look after them. Receivers have the endpoints of the Shared Signals Framework. */
+/** `ssf/streams`: administration of the signal streams of all applications. Receivers have the endpoints of the Shared Signals Framework. */
 
 import { z } from 'zod';
 import { collection } from '../../api/collection.ts';

@@ -113,7 +113,7 @@ export async function waitingForStream({ database }: Services, { id, method }: S
   return { ...queued, count: queued.count + count, oldest: first ?? null };
 }
 
-/** One change of a stream in one transaction, its row locked. */
+/** Locks a stream and changes it in one transaction. */
 export async function changeSignalStream<T>(
   { database }: Services,
   id: string,
@@ -143,7 +143,7 @@ export async function updateSignalStream(
   });
 }
 
-/** All that waits for a stream. */
+/** Deletes everything that waits for a stream. */
 async function forget(trx: Executor, id: string): Promise<void> {
   await removeEntriesOf(trx, receiver(id));
   await removeSignalSetsOf(trx, id);
@@ -185,7 +185,7 @@ export async function setStreamStatus(
   });
 }
 
-/** Deletes a stream with what waits for it. @throws {ApiError} not found */
+/** Deletes a stream and everything that waits for it. @throws {ApiError} not found */
 export async function deleteSignalStream(services: Services, id: string, request: RequestContext, applicationId?: string): Promise<void> {
   await changeSignalStream(services, id, applicationId, async (trx, before) => {
     await forget(trx, id);
@@ -196,8 +196,8 @@ export async function deleteSignalStream(services: Services, id: string, request
 }
 
 /**
- * Sends a verification event, after what waits (SSF 1.0 section 8.1.4).
- * @param state that it repeats
+ * Sends a verification event after the waiting ones (SSF 1.0 section 8.1.4).
+ * @param state repeated in the event
  * @throws {ApiError} not found; rate limited; wrong state: the stream is disabled
  */
 export async function verifySignalStream(
@@ -218,7 +218,7 @@ export async function verifySignalStream(
   });
 }
 
-/** About the stream itself, not about a user. */
+/** An event about the stream itself, not about a user. */
 type Notice =
   | { readonly type: 'verification'; readonly state?: string }
   | { readonly type: 'stream-updated'; readonly status: StreamStatus; readonly reason: string | null };
@@ -233,7 +233,7 @@ const queueNotice = (trx: Executor, streamId: string, notice: Notice): Promise<v
 
 /** Milliseconds after which an event is no longer sent. */
 export const SIGNAL_KEPT = 7 * 24 * 3600 * 1000;
-/** Events that wait for one stream; of more, the oldest are dropped. */
+/** Maximum events that wait for one stream; beyond it, the oldest are dropped. */
 const MOST_WAITING = 10_000;
 
 /** Limits waiting events of streams that are paused, unavailable or not polled. @returns the size of the largest batch */

@@ -62,7 +62,10 @@ export async function countSignalStreams(trx: Executor, applicationId: string): 
   return Number(row?.count ?? 0);
 }
 
-/** Are events of the stream to be stored? Remains so until the end of the transaction. @param evenDisabled also for a disabled stream? */
+/**
+ * Are events stored for this stream? Locks it, so that the result is valid until the end of the transaction.
+ * @param evenDisabled also for a disabled stream?
+ */
 export async function isPolled(trx: Executor, id: string, evenDisabled: boolean): Promise<boolean> {
   const query = trx('signal_streams').where({ id, method: 'POLL' });
   if (!evenDisabled) query.whereNot({ status: 'DISABLED' });
@@ -73,13 +76,13 @@ export async function isPolled(trx: Executor, id: string, evenDisabled: boolean)
 
 const TABLE = 'removed_signal_subjects';
 
-/** @returns has it changed? */
+/** @returns whether it changed anything */
 export async function insertRemovedSubject(trx: Executor, streamId: string, userId: string, removed: Date): Promise<boolean> {
   const rows = await trx(TABLE).insert({ stream_id: streamId, user_id: userId, removed }).onConflict().ignore().returning('user_id');
   return rows.length > 0;
 }
 
-/** @returns has it changed? */
+/** @returns whether it changed anything */
 export async function deleteRemovedSubject(trx: Executor, streamId: string, userId: string): Promise<boolean> {
   return (await trx(TABLE).where({ stream_id: streamId, user_id: userId }).delete()) > 0;
 }
@@ -98,7 +101,7 @@ export async function findRemovedSubjects(executor: Executor, streamId: string, 
   return new Set(rows.map(({ user_id }) => user_id));
 }
 
-// While an event about the user waits, the row decides that it is not sent.
+// While an event about the user waits, the row is needed so that the event is not sent.
 const GONE = `DELETE FROM ${TABLE} WHERE (stream_id, user_id) IN (
     SELECT stream_id, user_id FROM ${TABLE} r WHERE NOT EXISTS (SELECT FROM users WHERE id = r.user_id)
       AND NOT EXISTS (SELECT FROM outbox o WHERE o.kind = '${SIGNAL}' AND o.ordering_key = r.stream_id AND o.object_key = r.user_id)

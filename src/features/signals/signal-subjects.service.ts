@@ -18,14 +18,11 @@ const MOST_REMOVED_SUBJECTS = 10_000;
 export interface SubjectChange {
   readonly streamId: string;
   readonly applicationId: string;
-  /** undefined: the subject is nobody's. */
+  /** undefined: no user has this subject. */
   readonly userId: string | undefined;
 }
 
-/**
- * Events about the user come again. Without a change nothing is recorded.
- * @throws {ApiError} not found: the stream, or the user
- */
+/** Events about the user are sent again. Without a change nothing is recorded. @throws {ApiError} not found: the stream, or the user */
 export async function addSignalSubject(services: Services, change: SubjectChange, request: RequestContext): Promise<void> {
   const userId = await requireUser(services, change);
   await changeSignalStream(services, change.streamId, change.applicationId, async (trx, stream) => {
@@ -37,7 +34,7 @@ export async function addSignalSubject(services: Services, change: SubjectChange
 }
 
 /**
- * Events about the user come no longer, not even those that wait.
+ * Events about the user are no longer sent, including waiting ones.
  * @throws {ApiError} not found: the stream, or the user; conflict: too many were removed
  */
 export async function removeSignalSubject(services: Services, change: SubjectChange, request: RequestContext): Promise<void> {

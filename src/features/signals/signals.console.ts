@@ -1,4 +1,4 @@
-/** API → Signal streams: the list, creating, one stream with what waits and the last error, changing. */
+/** API → Signal streams: the list, one stream with waiting events and the last error, creating and changing. */
 
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';

@@ -11,7 +11,7 @@ const ACCOUNT_PURGED = `${RISC}/account-purged` as const;
 export const SIGNAL_TYPES = [SESSION_REVOKED, CREDENTIAL_CHANGE, ACCOUNT_DISABLED, ACCOUNT_PURGED] as const;
 export type SignalType = (typeof SIGNAL_TYPES)[number];
 
-/** The audit events that each can come from. */
+/** The security events that each type of audit event can cause. */
 const SOURCES: Readonly<Record<string, readonly SignalType[]>> = {
   'user.session.clear': [SESSION_REVOKED],
   'user.session.end': [SESSION_REVOKED],
@@ -26,11 +26,11 @@ const SOURCES: Readonly<Record<string, readonly SignalType[]>> = {
   'user.lifecycle.delete.initiated': [ACCOUNT_PURGED],
 };
 
-/** @returns the types of audit events that these signals come from */
+/** @returns the types of audit events that cause these signals */
 export const sourcesOf = (types: readonly SignalType[]): string[] =>
   Object.entries(SOURCES).flatMap(([source, signals]) => (signals.some((type) => types.includes(type)) ? [source] : []));
 
-/** The existing ones of the types; a receiver may request others too (SSF 1.0 section 8.1.1). */
+/** The supported ones of the types; a receiver may request others too (SSF 1.0 section 8.1.1). */
 export const knownTypes = (requested: readonly string[]): SignalType[] => SIGNAL_TYPES.filter((type) => requested.includes(type));
 
 /** Parts of an audit event that are used. */
@@ -49,7 +49,7 @@ export interface Signal {
   /** ID of the user that it is about. */
   readonly userId: string;
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Tells apart several signals of one type. */
+  /** Distinguishes several signals of one type. */
   readonly part: string;
 }
 
@@ -76,7 +76,7 @@ function initiatorOf({ actor }: SourceEvent, userId: string): 'user' | 'system' 
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** @returns one element for each signal of the type; none: the event is none */
+/** @returns one element for each signal of the type; empty: the audit event causes none */
 function detailsOf(type: SignalType, event: SourceEvent): readonly Details[] {
   const before = membersOf(event.debugContext.before);
   const after = membersOf(event.debugContext.after);
@@ -109,7 +109,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   'user.mfa.factor.reset_all': 'revoke',
 };
 
-/** CAEP 1.0 section 3.3.1: other types are written as they are called here. */
+/** CAEP 1.0 section 3.3.1 allows own values: other types keep their name. */
 const CREDENTIALS: Readonly<Record<string, string>> = {
   TOTP: 'app',
   PASSKEY: 'fido2-roaming',

@@ -14,7 +14,7 @@ export const unauthorized = (ctx: Context): ApiError =>
 export const challenged = (status: number, error: string, description: string): ApiError =>
   new ApiError('E0000011', status, description, [], { 'WWW-Authenticate': `Bearer error="${error}", error_description="${description}"` });
 
-/** @returns the error as an answer: what nobody expected is logged, and not shown */
+/** @returns the error for the response: unexpected errors are logged and not shown */
 export function toApiError(services: Services, ctx: Context, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   services.log.error({ err: error, requestId: ctx.state.requestId }, 'a request from a signal receiver failed');
@@ -30,7 +30,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   429: 'too_many_requests',
 };
 
-/** Answers with an error as receivers read it. */
+/** Responds with an error in the format that receivers expect. */
 export function answerError(ctx: Context, error: ApiError): void {
   ctx.set(error.headers);
   ctx.status = error.status;

@@ -63,11 +63,11 @@ interface SignalReceiver {
 
 export interface TransmitterParts {
   readonly sign: SignSecurityEvent;
-  /** @returns undefined: the token is no access token that an application got for itself */
+  /** @returns undefined: not an access token that an application got for itself */
   findReceiver(authorization: string): Promise<SignalReceiver | undefined>;
   /** @returns the ID of the user with this `sub` at the application; undefined if there is none */
   findUser(applicationId: string, sub: string): Promise<string | undefined>;
-  /** Is the process to end? */
+  /** Is the process about to end? */
   isEnding(): boolean;
 }
 
@@ -89,7 +89,7 @@ const readJson = bodyParser({
   },
 });
 
-/** @returns a middleware that answers everything under /ssf/v1 and the configuration of the transmitter, and leaves the rest to the next */
+/** @returns a middleware for everything under /ssf/v1 and for the transmitter's configuration; other requests go to the next one */
 export function signalTransmitter(services: Services, parts: TransmitterParts): Middleware {
   const limit = rateLimit(services, CALLS_PER_MINUTE);
   const issuer = issuerOf(services.config.baseUrl, BUILT_IN);

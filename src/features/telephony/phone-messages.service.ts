@@ -95,7 +95,7 @@ export async function sendToPhone(
   return isTaken(answer.response) ? { told: answer.told } : { problem: 'TELEPHONY_FAILED', told: answer.told, reason: 'REFUSED' };
 }
 
-/** Writes down that a code was to be sent to a phone. */
+/** Records in the audit log that a code was sent to a phone, or why it was not. */
 export async function notePhoneMessage(
   { database }: Pick<Services, 'database'>,
   user: Pick<User, 'id' | 'login'>,

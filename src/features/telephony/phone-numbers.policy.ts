@@ -1,6 +1,6 @@
 /** Phone numbers (ITU-T E.164): parsing, display, and which of them can get messages. */
 
-/** @returns the number with `+` and its country code; undefined when it is none */
+/** @returns the number with `+` and its country code; undefined if the text is not a phone number */
 export function readPhoneNumber(typed: string): string | undefined {
   const bare = typed
     .trim()

@@ -4,9 +4,9 @@ import { isHttpsAddress, isLocalAddress } from '../../platform/validation/addres
 import { text } from '../../platform/validation/text.ts';
 
 export interface TelephonySettings {
-  /** null: there is none, and nothing is sent. */
+  /** null: no webhook; nothing is sent. */
   readonly url: string | null;
-  /** Signs requests; under the keyring, in the context of a signing secret of the kind `telephony`. */
+  /** Signs requests. Encrypted under SECRET_KEY, in the context of a signing secret of the kind `telephony`. */
   readonly secret: { readonly sealed: string } | null;
   /** Prefixes of allowed numbers. */
   readonly prefixes: readonly string[];
@@ -52,7 +52,7 @@ export type TelephonySettingsBody = z.output<typeof telephonySettingsBody>;
 
 const originOf = (url: string): string => new URL(url).origin;
 
-/** @param before former settings @returns the problems of the body */
+/** @param before the previous settings @returns the problems of the body */
 export function telephonyProblems(
   before: TelephonySettings,
   { url = null, secret, prefixes = [] }: TelephonySettingsBody,

@@ -1,4 +1,4 @@
-/** `settings/telephony`: the webhook that sends codes to phones, and a message by which one tries it. */
+/** `settings/telephony`: the webhook that sends codes to phones, and a test message. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { telephonySettingsBody } from './telephony-settings.resource.ts';

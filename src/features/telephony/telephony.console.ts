@@ -1,4 +1,4 @@
-/** Settings → Telephony: the webhook that sends codes to phones, and a message by which an administrator tries it. */
+/** Settings → Telephony: the webhook that sends codes to phones, and a test message. */
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';

@@ -58,7 +58,7 @@ export function variablesOfPart(
   };
 }
 
-/** Neither control characters but ends of lines, nor what turns the direction of the text around it. */
+/** Refused characters: control characters except line ends, and those that change the direction of the text around them. */
 const UNFIT = /[\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u;
 
 const longText = (most: number) =>
@@ -88,7 +88,7 @@ export function templateBody(kind: string): z.ZodType<TemplateTexts> {
   return z.strictObject(Object.fromEntries(shape));
 }
 
-/** The same for any kind, as the description of the API has it. */
+/** The same for any kind, for the OpenAPI document. */
 export const anyTemplateBody = z.strictObject({
   subject: z.string().max(TEMPLATE_PARTS.subject.most).exactOptional().meta({ description: 'One line; absent: the original' }),
   heading: z.string().max(TEMPLATE_PARTS.heading.most).exactOptional().meta({ description: 'One line' }),

@@ -31,7 +31,7 @@ export interface MailTemplate {
   readonly introduction: string;
   readonly button?: string;
   readonly closing: string;
-  /** Is any part not the original? */
+  /** Has the operator changed any part? */
   readonly customized: boolean;
   readonly variables: readonly string[];
   readonly requiredVariables: readonly string[];
@@ -123,7 +123,7 @@ const exampleFacts = (kind: string, baseUrl: string, login: string): MailFacts =
   ...(!ASKED.has(kind) && { occurred: { at: present(), ipAddress: '192.0.2.1', browser: 'Firefox, Linux' } }),
 });
 
-/** The e-mail as it would be with these parts. */
+/** The texts of the language, with these parts in place of the stored ones. */
 async function textsWith(services: Services, kind: string, language: string, body: unknown): Promise<ChangedTexts> {
   const stored = await findTexts(services.database.knex);
   if (body === undefined) return stored;

@@ -32,7 +32,7 @@ const FAMILIES: readonly (readonly [prefix: string, page: string])[] = [
 /** Texts of the log and of templates, which cannot be changed. */
 const CLOSED: readonly RegExp[] = [/^account\.event\./, /^mail\.[\w-]+\.[\w-]+$/];
 
-/** @returns the page that the text is on; undefined: it is not the operator's */
+/** @returns the page that shows the text; undefined: operators cannot change it */
 export function pageOfText(key: MessageKey): string | undefined {
   if (CLOSED.some((pattern) => pattern.test(key))) return undefined;
   return FAMILIES.find(([prefix]) => key.startsWith(prefix))?.[1];

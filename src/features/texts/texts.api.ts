@@ -42,7 +42,7 @@ const text = z.object({
   requiredVariables: z.array(z.string()).readonly(),
 });
 
-/** A piece of a list that is in memory. */
+/** One page of a list that is in memory. */
 function pieceOf<T>(all: readonly T[], { limit, after = 0 }: Window): Page<T> {
   const items = all.slice(after, after + limit);
   return { items, next: after + items.length < all.length ? after + items.length : undefined };

@@ -92,7 +92,7 @@ export interface TextFilter {
   readonly customized?: boolean | undefined;
 }
 
-/** All that fit, by language, in the order of the pages. */
+/** All matching texts, by language, in the order of the pages. */
 export async function listPageTexts({ database }: Pick<Services, 'database'>, filter: TextFilter): Promise<readonly PageText[]> {
   const changed = await findTexts(database.knex);
   const words = (filter.q ?? '').toLowerCase().split(/\s+/).filter(Boolean);

@@ -28,7 +28,7 @@ export async function findCommittedTexts(pool: pg.Pool): Promise<ChangedTexts> {
   return byLanguage(rows);
 }
 
-/** @param values by key; undefined: the product's own again */
+/** @param values by key; undefined: restores the product's own text */
 export async function updateTexts(
   executor: Executor,
   language: string,

@@ -85,7 +85,8 @@ export async function trustBrowser(
 }
 
 /**
- * Uses the trust of the request's browser for a sign-in without a second factor. Ending it at the same time locks the same row: the sign-in comes before it or not at all.
+ * Uses the trust of the request's browser for a sign-in without a second factor. Ending the trust locks the same row: if both happen at once, the
+ * sign-in either completes first or is refused.
  * @param demandedBy what demands a second factor; undefined: the user has one
  */
 export async function useTrust(
@@ -101,7 +102,7 @@ export async function useTrust(
   return trustSuffices(facts, demandedBy) && touchTrustedBrowser(trx, userId, trustTokens.map(digest), trustedSince(facts.days, now), now);
 }
 
-/** Is a session that was begun without a second factor good enough in a browser with these tokens? Changes nothing. */
+/** Is a session that began without a second factor sufficient in a browser with these tokens? Only reads. */
 export async function isTrustedBrowser(
   services: Parts,
   userId: string,

@@ -22,7 +22,7 @@ export async function insertTrustedBrowser(trx: Executor, browser: TrustedBrowse
   await trx('trusted_browsers').where({ user_id: browser.userId }).whereNotIn('id', newest).delete();
 }
 
-/** A valid token of the user among these. */
+/** Selects those of these tokens that are valid for the user. */
 const counting = (executor: Executor, userId: string, tokenHashes: readonly string[], since: Date, now: Date) =>
   executor('trusted_browsers')
     .where({ user_id: userId })

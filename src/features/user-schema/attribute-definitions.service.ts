@@ -9,12 +9,12 @@ import type { Attribute, UserSchema } from './attributes.resource.ts';
 import { eraseValues, findUserSchema, lockUserSchema, releaseValues, USER_SCHEMA, updateUserSchema } from './user-schema.store.ts';
 
 export const MOST_ATTRIBUTES = 200;
-/** Each costs a row of an index for every user. Okta has the same limit. */
+/** Each unique attribute adds an index row for every user. Okta has the same limit. */
 export const MOST_UNIQUE = 5;
 /** Maximum length that a string attribute can be configured with. */
 export const LONGEST_STRING = 1024;
 
-/** Columns of files of users that are no attributes, and names of users themselves. */
+/** Reserved names: other columns of user files, and fields of the user itself. */
 const TAKEN: readonly string[] = [
   'login',
   'email',
@@ -60,7 +60,7 @@ function definitionProblems(attribute: Attribute): FieldProblem[] {
   return problems;
 }
 
-/** @returns why an attribute cannot be called so; undefined: it can */
+/** @returns why the name is not allowed; undefined: it is */
 function attributeNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z][A-Za-z0-9_]{0,58}$/.test(name)) return 'must begin with a letter and have at most 59 letters, digits and underscores';
   const isTaken = [...BASE_ATTRIBUTES, ...TAKEN].some((taken) => taken.toLowerCase() === name.toLowerCase()) || name in {};

@@ -17,10 +17,10 @@ export const MOST_ELEMENTS = 100;
 /** Bytes of all values of a user together, in JSON. */
 const LARGEST_VALUES = 16 * 1024;
 
-/** Values as callers send them; null, empty text and an empty list take one away. */
+/** Values as callers send them; null, an empty text or an empty list removes a value. */
 export type GivenValues = Readonly<Record<string, unknown>>;
 
-/** Is there nothing in it? */
+/** Does this value mean that the attribute is not set? */
 export const isEmptyValue = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
@@ -111,7 +111,7 @@ function listOfText(text: string): readonly string[] {
     const list: unknown = JSON.parse(text);
     if (Array.isArray(list) && list.every((element) => typeof element === 'string')) return list;
   } catch {
-    // No JSON.
+    // Not JSON.
   }
   return [text];
 }
@@ -121,7 +121,7 @@ export const isBaseAttribute = (name: string): boolean => BASE.has(name);
 
 const NAMES: ReadonlySet<string> = new Set(['login', 'email', 'emailVerified', ...BASE_ATTRIBUTES]);
 
-/** @returns of a profile, what operators have added */
+/** @returns the custom attributes of a profile */
 export const addedValues = <V>(profile: Readonly<Record<string, V>>): Readonly<Record<string, V>> =>
   Object.fromEntries(Object.entries(profile).filter(([name]) => !NAMES.has(name)));
 

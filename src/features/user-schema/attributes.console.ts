@@ -1,4 +1,4 @@
-/** Directory → Attributes: those that operators add to users. */
+/** Directory → Attributes: the custom attributes of users. */
 
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';

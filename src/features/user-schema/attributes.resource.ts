@@ -18,13 +18,13 @@ interface AttributeChoice {
 
 /** Rules for values. */
 interface ValueRules {
-  /** Values to choose from; for an array, its elements. If both are given, a value must be in both. */
+  /** Allowed values; for an array, of its elements. If both are given, a value must be in both. */
   readonly enum?: readonly (string | number)[] | undefined;
   readonly oneOf?: readonly AttributeChoice[] | undefined;
   /** Characters of a string. */
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  /** A regular expression of RE2 that a string has a match of. */
+  /** An RE2 regular expression. A string must contain a match of it. */
   readonly pattern?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Attribute extends ValueRules {
   readonly type: AttributeValueType;
   /** Required when a user is created or the profile is replaced. */
   readonly required: boolean;
-  /** No two users have the same value, case-insensitive. */
+  /** No two users can have the same value; case is ignored. */
   readonly unique: boolean;
   readonly self: SelfPermission;
 }

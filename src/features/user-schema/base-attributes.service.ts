@@ -14,7 +14,7 @@ const base = (name: string): Attribute => ({
   title: titleOf(name),
   type: name === 'emailVerified' ? 'boolean' : 'string',
   required: name === 'login',
-  // Okta marks added attributes alone, and its SDK for Python cannot read a schema with the mark.
+  // Okta marks only custom attributes as unique. Its SDK for Python cannot read a schema in which a standard one is marked.
   unique: false,
   self: OWN.has(name) ? 'READ_WRITE' : 'READ_ONLY',
 });

@@ -1,4 +1,4 @@
-/** The attributes that operators add (features/user-schema), as fields of the console's forms about a user, and as facts. */
+/** Custom attributes of users (features/user-schema), as fields of the console's forms and as facts on its pages. */
 import type { Fact } from '../../pages/console/detail-page.ts';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
@@ -55,7 +55,7 @@ function valueTyped({ type }: Attribute, typed: unknown): AttributeValue | null 
   return text === '' ? null : valueOfText(type, text);
 }
 
-/** Those that are set. */
+/** The attributes that are set. */
 export const addedFacts = (attributes: readonly Attribute[], values: Readonly<Record<string, AttributeValue>>): readonly Fact[] =>
   attributes.flatMap((attribute): Fact[] => {
     const value = values[attribute.name];

@@ -1,4 +1,4 @@
-/** The attributes that operators add, as fields of pages for end users (views/partials/attributes.ejs). */
+/** Custom attributes of users, as fields of pages for end users (views/partials/attributes.ejs). */
 import type { Language } from '../../platform/i18n/messages.ts';
 import { choicesOf, valueOfText } from './attribute-values.service.ts';
 import type { Attribute, AttributeValue } from './attributes.resource.ts';

@@ -112,7 +112,11 @@ function changed({ attributes, removing }: UserSchema, changes: ReadonlyMap<stri
   return { attributes: [...kept, ...added], removing: [...removing, ...removed] };
 }
 
-/** Uniqueness starts and ends here; values of removed attributes are erased later (attribute-definitions.service.ts). @throws {ApiError} conflict */
+/**
+ * Starts and ends uniqueness, and refuses changes of attributes that something uses. Values of removed attributes are erased later
+ * (attribute-definitions.service.ts).
+ * @throws {ApiError} conflict
+ */
 async function carryThrough(trx: Executor, before: UserSchema, changes: ReadonlyMap<string, Attribute | null>): Promise<void> {
   const wasUnique = new Set(before.attributes.filter(({ unique }) => unique).map(({ name }) => name));
   const known = new Set(before.attributes.map(({ name }) => name));

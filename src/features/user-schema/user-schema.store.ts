@@ -4,7 +4,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
 import { NO_ATTRIBUTES, type UserSchema } from './attributes.resource.ts';
 
-/** Their name among the settings, also in notifications of a change. */
+/** Name of the setting, also in notifications of a change. */
 export const USER_SCHEMA = 'user-schema';
 
 const schemaOf = (stored: object | undefined): UserSchema => ({ ...NO_ATTRIBUTES, ...stored });
@@ -82,8 +82,8 @@ interface Claimed {
 }
 
 /**
- * Makes the present values of an attribute their users' alone. Needs the schema locked, so that no value is written at the same time.
- * @returns false when two users have the same
+ * Reserves the present values of an attribute that becomes unique. Needs the schema locked, so that no value is written at the same time.
+ * @returns false if two users have the same value
  */
 export async function claimPresentValues(trx: Executor, name: string): Promise<boolean> {
   let after: number | null = 0;
@@ -100,7 +100,7 @@ export async function releaseAllValues(trx: Executor, name: string): Promise<voi
   while ((await releaseValues(trx, name, BATCH)) === BATCH);
 }
 
-/** @returns how many values were freed, `limit` at most */
+/** @returns the number of released values, at most `limit` */
 export async function releaseValues(trx: Executor, name: string, limit: number): Promise<number> {
   const some = trx('unique_attribute_values').where({ name }).limit(limit).select('value');
   return trx('unique_attribute_values').where({ name }).whereIn('value', some).delete();
@@ -109,7 +109,7 @@ export async function releaseValues(trx: Executor, name: string, limit: number):
 const ERASE = `UPDATE users SET profile = profile - CAST(:name AS text) WHERE id IN (
   SELECT id FROM users WHERE attribute_terms(profile) @@ attribute_query(:name, '', true) ORDER BY id LIMIT :limit FOR UPDATE)`;
 
-/** Takes an attribute out of profiles. @returns of how many, `limit` at most */
+/** Removes an attribute from profiles. @returns the number of changed profiles, at most `limit` */
 export async function eraseValues(executor: Executor, name: string, limit: number): Promise<number> {
   const { rowCount } = await executor.raw<{ rowCount: number }>(ERASE, { name, limit });
   return rowCount;

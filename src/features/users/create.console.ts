@@ -59,7 +59,7 @@ const signInFields = (ways: readonly Option[], rules: Phrase): readonly Field[] 
 const chosenWay = z.object({ way: z.enum(['mail', 'link', 'password', 'later']), password: z.string().max(1024) });
 type Chosen = z.output<typeof chosenWay>;
 
-/** @throws {ApiError} validation: the choice and the other fields contradict each other */
+/** @throws {ApiError} validation: the way to sign in and the other fields contradict each other */
 async function refuseContradiction(visit: ConsoleRequest, { way, password }: Chosen, email: string | null = null): Promise<void> {
   const refused = (field: string, message: string) => validation([{ field, message }]);
   if (way === 'mail' && !(await mayMail(visit)))

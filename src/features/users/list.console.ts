@@ -62,7 +62,7 @@ function askedIn({ query }: ConsoleRequest) {
   return { q, status, search, asked, isNarrowed: q !== '' || search !== '' || filter !== undefined };
 }
 
-/** For what reads all that match. @throws {ApiError} validation of the words */
+/** The users that exports and bulk actions apply to. @throws {ApiError} validation of the words */
 function searchedFor(visit: ConsoleRequest): UserQuery {
   const { asked } = askedIn(visit);
   if (asked.q !== undefined && !isPrintable(asked.q)) throw validation([{ field: 'q', message: 'must not contain control characters' }]);

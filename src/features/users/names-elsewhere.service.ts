@@ -15,10 +15,10 @@ import { target } from '../organizations/organizations.service.ts';
 import { findOrganization } from '../organizations/organizations.store.ts';
 import { countNameElsewhere, secondsWithoutNames } from '../sign-in/failure-limits.service.ts';
 
-/** IDs of the organizations of an administrator of single ones. */
+/** The organizations of an administrator who does not administer the whole service, by ID. */
 export type OwnOrganizations = Exclude<Reach, 'everything'>;
 
-/** Whose refusals are counted together: of several organizations always the same one. */
+/** The organization under which refusals are counted: for an administrator of several, always the same one. */
 const countedFor = (reach: OwnOrganizations): string => [...reach].sort()[0] ?? '';
 
 /** Refusal of a name or value that belongs to another user; the code that handles the call passes it to {@link countElsewhere}. */
@@ -53,12 +53,12 @@ export async function countElsewhere(services: Services, error: unknown): Promis
   });
 }
 
-/** Is the address in a verified domain of these organizations? Its owner reads the mail of everybody there. */
+/** Is the address in a verified domain of these organizations? The owner of a domain can read all its e-mail. */
 export const isInOwnDomain = (executor: Executor, reach: OwnOrganizations, address: string): Promise<boolean> =>
   hasVerifiedDomain(executor, [...reach], domainOfAddress(address) ?? '');
 
 /**
- * Before anything is looked up.
+ * Call before names or values are looked up.
  * @param names to be looked up; none: something other than names
  * @throws {ApiError} rate limited, whether they are taken or not
  */

@@ -137,14 +137,14 @@ export const changeOwnLanguage = (
   request: RequestContext,
 ): Promise<void> => change(services, userId, { preferredLanguage: language ?? '' }, {}, request);
 
-/** Rolls the change back. */
+/** Rolls the transaction back. */
 class NotGood extends Error {
   constructor(readonly problems: ReadonlyMap<string, AddedProblem>) {
     super('invalid attributes');
   }
 }
 
-/** @param attributes empty ones are removed @throws {NotGood} */
+/** @param attributes empty ones are removed @throws {InvalidAttributes} */
 async function change(
   { database }: Services,
   userId: string,
@@ -176,7 +176,7 @@ async function change(
   });
 }
 
-/** @throws {NotGood} */
+/** @throws {InvalidAttributes} */
 function refuseValues(schema: UserSchema, own: readonly Attribute[], values: Readonly<Record<string, unknown>>, { profile }: User): void {
   const given = Object.fromEntries(own.map(({ name }) => [name, values[name]]));
   const refused = new Set(valueProblems(schema, given, { complete: false }).map(({ field }) => field));

@@ -66,7 +66,7 @@ export async function exportUsers(services: Services, query: UserQuery, format: 
   return listFile('users', format, columns, records());
 }
 
-/** Consents in one answer; nobody has given more. */
+/** Maximum consents in one response; no user has more. */
 const MOST_CONSENTS = 10_000;
 
 export interface ExportedUser extends UserData {

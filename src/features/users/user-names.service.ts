@@ -26,8 +26,8 @@ const TAKEN = {
 } as const satisfies Readonly<Record<TakenName, object>>;
 
 /**
- * Login and e-mail address both name an account at sign-in, so none may be another account's other name. An address that several share names
- * nobody: only who administers the whole service may bring that about.
+ * Both the login and the e-mail address name an account at sign-in, so neither may be a name of another account. An address that several users share
+ * names nobody: only administrators of the whole service may cause that.
  * @param before undefined: the user is new
  * @throws {ApiError} conflict; rate limited for administrators of organizations, see names-elsewhere.service.ts
  */

@@ -23,7 +23,7 @@ interface Below {
   readonly label: string;
   readonly path: string;
   readonly access: Access;
-  /** Only visible to an organization's administrators if they can change the user. */
+  /** true: administrators of an organization see it only if they can change the user. */
   readonly isClose?: boolean;
 }
 
