@@ -130,7 +130,7 @@ function exampleCall(base: string, method: string, path: string, { security, req
   return lines.join(' \\\n  ');
 }
 
-/** Splits a text with `code` in it into parts. */
+/** Splits a text into parts at `code`. */
 const prose = (text: string) => text.split('`').map((piece, turn) => ({ text: piece, isCode: turn % 2 === 1 }));
 
 const paragraphs = (text: string) => text.split('\n\n').map(prose);

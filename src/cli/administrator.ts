@@ -11,13 +11,13 @@ import { listenForChanges } from './startup.ts';
 export const administrator = command(
   1,
   async (terminal, { login, resetFactors }: { readonly login: string; readonly resetFactors: boolean }) => {
-    return onDatabase(terminal, async (ground) => {
+    return onDatabase(terminal, async (context) => {
       // Otherwise the first start would adopt this account as its own.
-      if (!(await isFirstStartDone(ground.database.knex)))
+      if (!(await isFirstStartDone(context.database.knex)))
         throw new StartFailure('The service has not been started yet. Start it once: it creates the first administrator.');
-      const notifications = await listenForChanges(ground, ground.database);
-      ground.open.add(() => notifications.close());
-      const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
+      const notifications = await listenForChanges(context, context.database);
+      context.open.add(() => notifications.close());
+      const recovered = await recoverAdministrator({ ...context, notifications }, login, { resetFactors });
       print(
         terminal.stdout,
         `${recovered.login}: ${recovered.done.length === 0 ? 'is a SUPER_ADMIN and can sign in' : recovered.done.join(', ')}.`,

@@ -1,6 +1,6 @@
 /**
- * The command that verifies the audit log: `gatehouse audit verify [--seal <number>:<hash>]`, with the service's own configuration, beside a running
- * service or without one. Ends with 0 when all is as it was sealed, 1 at a mistake, 2 when it could not do its work.
+ * The command that verifies the audit log: `gatehouse audit verify [--seal <number>:<hash>]`, with the service's configuration, with or without the
+ * service running. Exit code 0 if the log is unchanged since it was sealed, 1 if it is not, 2 on failure.
  */
 import { type AuditVerification, type ExternalSeal, verifyAuditLog } from '../features/audit/audit-verification.service.ts';
 import { command, onDatabase, print } from './command.ts';
@@ -8,8 +8,8 @@ import { command, onDatabase, print } from './command.ts';
 export const audit = command(2, async (terminal, { seal: noted }: { readonly seal?: ExternalSeal } = {}) => {
   return onDatabase(
     terminal,
-    async (ground) => {
-      const verification = await verifyAuditLog(ground, noted);
+    async (context) => {
+      const verification = await verifyAuditLog(context, noted);
       for (const line of linesOf(verification)) print(terminal.stdout, line);
       return verification.mistake === undefined ? 0 : 1;
     },

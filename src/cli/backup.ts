@@ -23,7 +23,7 @@ export const backup = command(1, async ({ env, stdout, stderr }, given: string) 
   if (!hasCluster(dataDir)) throw new StartFailure(`There is no database in ${dataDir}. Set DATA_DIR to the folder of the database.`);
   const open = new OpenResources();
   mkdirSync(path.dirname(folder), { recursive: true });
-  // It gets its name when it is whole.
+  // The folder gets its name when it is complete.
   const draft = mkdtempSync(`${folder}.unfinished-`);
   open.add(() => rmSync(draft, { recursive: true, force: true }));
   try {

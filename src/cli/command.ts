@@ -64,7 +64,7 @@ export interface CommandContext extends StartupContext {
  * @param patient for slow statements: no timeouts
  * @throws {StartFailure} there is no database, or it is unreachable
  */
-export async function onDatabase<T>({ env, stderr }: Terminal, work: (ground: CommandContext) => Promise<T>, patient = false): Promise<T> {
+export async function onDatabase<T>({ env, stderr }: Terminal, work: (context: CommandContext) => Promise<T>, patient = false): Promise<T> {
   const config = loadConfig(env);
   if (config.databaseUrl === undefined && !hasCluster(config.dataDir))
     throw new StartFailure(

@@ -1,6 +1,6 @@
 /**
- * The command for configuration as code: `gatehouse configuration export`, `plan <file>` and `apply <file>`, over the management API of a running service,
- * near or far. Ends with 0 when the service is as the file wants it, 1 when it is not, 2 when the work could not be done.
+ * The command for configuration as code: `gatehouse configuration export`, `plan <file>` and `apply <file>`, over the management API of a running
+ * service on this or another machine. Exit code 0 if the service corresponds to the file, 1 if it does not, 2 on failure.
  */
 import { createInterface } from 'node:readline/promises';
 import { readSections } from '../features/configuration/current.ts';
@@ -75,7 +75,7 @@ async function isAgreed({ isTTY }: Terminal['stdin']): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-/** @throws {StartFailure} telling how far it came */
+/** @throws {StartFailure} with the number of completed steps */
 async function carryOut(steps: readonly PlanStep[], output: Output): Promise<void> {
   for (const [done, step] of steps.entries()) {
     try {

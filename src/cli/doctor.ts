@@ -11,7 +11,7 @@ import { HttpClient } from '../doctor/http-client.ts';
 import { ManagementApi } from '../doctor/management-api.ts';
 import { isAllRight, lineOf, sumOf } from '../doctor/report.ts';
 import { SPECIFICATION } from '../doctor/rules/specification.ts';
-import { SecretsKept } from '../doctor/secrets-kept.ts';
+import { SecretRedactor } from '../doctor/secret-redactor.ts';
 import { signalWithin } from '../platform/clock/timeout.ts';
 import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -20,13 +20,13 @@ import { command, print as printLine } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, findDatabase, openKeyring } from './startup.ts';
 
-/** Seconds for the cleanup. */
+/** Maximum seconds of the cleanup. */
 const PUT_AWAY_WITHIN = 60;
 
 interface Options {
   readonly url?: string;
   readonly token?: string;
-  /** For the examination at most. */
+  /** Maximum seconds of the examination. */
   readonly seconds: number;
 }
 
@@ -49,7 +49,7 @@ function unescaped(password: string): string {
 }
 
 /** Registers the configured secrets so that no output contains them. */
-function secretsOf(config: Config | undefined, secrets: SecretsKept): void {
+function secretsOf(config: Config | undefined, secrets: SecretRedactor): void {
   for (const address of [config?.databaseUrl, config?.databaseDirectUrl, config?.readDatabase?.url, config?.smtpUrl]) {
     if (address === undefined) continue;
     const { password } = new URL(serversIn(address)[0] ?? address);
@@ -67,11 +67,11 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
   const print = (line: string): void => printLine(stdout, line);
   if (url === undefined)
     throw new StartFailure(['The configuration has errors. Correct them, or name the service with --url.', ...problems].join('\n'));
-  const secrets = new SecretsKept();
+  const secrets = new SecretRedactor();
   secretsOf(config, secrets);
   const ending = endOfExamination(options.seconds);
   const open = new OpenResources();
-  const ward = token === undefined ? undefined : new Fixtures(new ManagementApi({ baseUrl: url, token, secrets }));
+  const fixtures = token === undefined ? undefined : new Fixtures(new ManagementApi({ baseUrl: url, token, secrets }));
   const findings: Finding[] = [];
   let section = '';
   const tell = (finding: Finding): void => {
@@ -84,18 +84,18 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
   try {
     const wire = () => new HttpClient({ secrets, signal: ending });
     const database = databaseOf(config, open, async () => isReady(wire(), url));
-    const ground: CheckContext = { url, config, problems, ward, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
-    for await (const finding of check(INSTALLATION, ground, ending)) tell(finding);
-    if (ward === undefined)
+    const context: CheckContext = { url, config, problems, fixtures, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
+    for await (const finding of check(INSTALLATION, context, ending)) tell(finding);
+    if (fixtures === undefined)
       print('\nNo API token: the flows were not tested. Set GATEHOUSE_TOKEN to the API token of an administrator to test them.');
     else {
-      await ward.removals.noteLeftOvers().catch(() => undefined);
-      const examination = { baseUrl: url, ward, secrets, signal: ending, made: new Map(), begun: [] };
+      await fixtures.removals.noteLeftOvers().catch(() => undefined);
+      const examination = { baseUrl: url, fixtures, secrets, signal: ending, made: new Map(), begun: [] };
       for await (const finding of examine(SPECIFICATION, examination)) tell(finding);
     }
   } finally {
     await open.close().catch(() => undefined);
-    const left = (await ward?.removals.removeAll(AbortSignal.timeout(PUT_AWAY_WITHIN * 1000))) ?? [];
+    const left = (await fixtures?.removals.removeAll(AbortSignal.timeout(PUT_AWAY_WITHIN * 1000))) ?? [];
     for (const what of left) print(`FAIL  doctor.left: ${what} could not be removed. Delete it in the console`);
     if (left.length > 0) findings.push(LEFT);
   }
@@ -134,9 +134,9 @@ function databaseOf(given: Config | undefined, open: OpenResources, isServing: (
 
 /** Aborts on timeout, on a signal, or when nobody reads the output. */
 function endOfExamination(seconds: number): AbortSignal {
-  const told = new AbortController();
-  // Listening on: npm passes a Ctrl-C on that the process has already got from the terminal.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort());
-  process.stdout.on('error', () => told.abort());
-  return signalWithin(seconds * 1000, told.signal);
+  const aborted = new AbortController();
+  // With listeners, a second signal does not end the process: npm forwards a Ctrl-C that the process has already got from the terminal.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => aborted.abort());
+  process.stdout.on('error', () => aborted.abort());
+  return signalWithin(seconds * 1000, aborted.signal);
 }

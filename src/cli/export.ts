@@ -1,6 +1,6 @@
 /**
- * The command that exports users: `gatehouse export users`, with the service's own configuration, beside a running service or without one. Ends with 0 when
- * all users are written, 2 when it could not do its work.
+ * The command that exports users: `gatehouse export users`, with the service's configuration, with or without the service running. Exit code 0 if all
+ * users were written, 2 on failure.
  */
 import { once } from 'node:events';
 import { open as openFile } from 'node:fs/promises';
@@ -19,13 +19,13 @@ export interface ExportArguments extends PortableOptions {
 }
 
 export const exportUsersCommand = command(2, async (terminal, { output, ...options }: ExportArguments) => {
-  return onDatabase(terminal, async (ground) => {
-    if (!(await isFirstStartDone(ground.database.knex)))
+  return onDatabase(terminal, async (context) => {
+    if (!(await isFirstStartDone(context.database.knex)))
       throw new StartFailure('The service has not been started yet. Start it once, then export users.');
-    const notifications = await listenForChanges(ground, ground.database);
-    ground.open.add(() => notifications.close());
+    const notifications = await listenForChanges(context, context.database);
+    context.open.add(() => notifications.close());
     const target = output === undefined ? terminal.stdout : await newFile(output);
-    for await (const piece of portableUsers({ ...ground, notifications }, options, SYSTEM)) await write(target, piece);
+    for await (const piece of portableUsers({ ...context, notifications }, options, SYSTEM)) await write(target, piece);
     if (output !== undefined && target instanceof Writable) await finished(target.end());
     return 0;
   });
@@ -36,7 +36,7 @@ async function newFile(file: string): Promise<Writable> {
   const handle = await openFile(file, 'wx', 0o600).catch((error: unknown) => {
     throw new StartFailure(`${file} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
   });
-  // A failed write is reported with the next piece.
+  // A failed write is reported by the next write.
   return handle.createWriteStream().on('error', () => undefined);
 }
 

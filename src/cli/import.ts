@@ -1,6 +1,6 @@
 /**
- * The command that imports users: `gatehouse import [format] <file>`, with the service's own configuration, beside a running service or without one. Ends
- * with 0 when everything was imported or was there before, 1 when something was refused, 2 when it could not do its work.
+ * The command that imports users: `gatehouse import [format] <file>`, with the service's configuration, with or without the service running. Exit
+ * code 0 if every user was imported or existed before, 1 if some were refused, 2 on failure.
  */
 
 import type { WriteStream } from 'node:fs';
@@ -22,7 +22,7 @@ import { listenForChanges } from './startup.ts';
 // Progress of an import: a bar on a terminal, otherwise a line every few seconds. Written to standard error, apart from the result.
 
 export interface ProgressBar {
-  /** @param bytes of the file that are done */
+  /** @param bytes of the file that have been read */
   update(counts: Pick<ImportCounts, 'imported' | 'refused'>, bytes: number): void;
   /** Prints a line without disturbing the progress bar. */
   say(line: string): void;
@@ -79,7 +79,7 @@ export interface ImportArguments {
   readonly file: string;
   readonly refused?: string;
   readonly dryRun?: boolean;
-  /** A file of auth0. */
+  /** The file with the passwords of an export from Auth0. */
   readonly passwords?: string;
 }
 
@@ -97,9 +97,9 @@ export const importCommand = command(2, async (terminal, { format: name, file, r
     const input = await openInput(file, files);
     const secrets = passwords === undefined ? undefined : await openInput(passwords, files);
     const refusals = refused === undefined ? undefined : await openRefusals(refused, files, interrupted);
-    return await onDatabase(terminal, async (ground) => {
+    return await onDatabase(terminal, async (context) => {
       const work = { format, input, secrets, refusals, dryRun, signal: interrupted.signal };
-      const counts = await run(await servicesOn(ground), { ...work, ...terminal });
+      const counts = await run(await servicesOn(context), { ...work, ...terminal });
       return counts.refused > 0 || interrupted.signal.aborted ? 1 : 0;
     });
   } finally {
@@ -140,13 +140,13 @@ function cannotOpen(file: string, error: unknown): never {
   throw new StartFailure(`${file} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-async function servicesOn(ground: CommandContext): Promise<Services> {
+async function servicesOn(context: CommandContext): Promise<Services> {
   // It would take the user name of the first administrator.
-  if (!(await isFirstStartDone(ground.database.knex)))
+  if (!(await isFirstStartDone(context.database.knex)))
     throw new StartFailure('The service has not been started yet. Start it once, then import users.');
-  const notifications = await listenForChanges(ground, ground.database);
-  ground.open.add(() => notifications.close());
-  return { ...ground, notifications };
+  const notifications = await listenForChanges(context, context.database);
+  context.open.add(() => notifications.close());
+  return { ...context, notifications };
 }
 
 interface Import {

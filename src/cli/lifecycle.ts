@@ -2,7 +2,7 @@
 import { ConfigurationError } from '../platform/config/config.ts';
 
 /** Milliseconds after a stop signal when the process exits even if a resource does not close. */
-const LAST_MOMENT = 25_000;
+const EXIT_TIMEOUT = 25_000;
 
 /** A start failure that the operator can fix: reported in one line without a stack; empty if it was already reported. */
 export class StartFailure extends Error {
@@ -48,9 +48,9 @@ export async function runUntilStopped(start: (open: OpenResources) => Promise<vo
   const open = new OpenResources();
   const told = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      // Listening on: npm passes a Ctrl-C on that the process has already got from the terminal.
+      // With listeners, a second signal does not end the process: npm forwards a Ctrl-C that the process has already got from the terminal.
       process.on(signal, () => {
-        setTimeout(() => process.exit(1), LAST_MOMENT).unref();
+        setTimeout(() => process.exit(1), EXIT_TIMEOUT).unref();
         resolve();
       });
     }

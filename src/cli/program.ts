@@ -3,7 +3,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { print, type Terminal } from './command.ts';
 import { version } from './version.ts';
 
-/** Exit code of a call that cannot be understood. 1 is a result that is not good. */
+/** Exit code of a call with invalid arguments. 1 is a negative result. */
 const NOT_DONE = 2;
 const LOCAL = 'http://localhost:3000';
 
@@ -195,7 +195,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
   return run === undefined ? 0 : run(terminal);
 }
 
-/** The npm scripts of former versions; they go with the next one. */
+/** npm scripts of former versions; they will be removed in the next one. */
 const OLD_SCRIPTS = [
   'migrate',
   'audit',

@@ -31,14 +31,14 @@ export const restore = command(1, async (terminal, folder: string) => {
 
   return onDatabase(
     terminal,
-    async (ground) => {
-      await checkSecretKeys(ground).catch((error: unknown) => {
+    async (context) => {
+      await checkSecretKeys(context).catch((error: unknown) => {
         if (!(error instanceof StartFailure)) throw error;
         throw new StartFailure(
           `${error.message}\nThe database is restored. Correct SECRET_KEY and start the service. Do not restore again.`,
         );
       });
-      print(terminal.stdout, `Restored into ${dataDir}: ${await countUsers(ground.database.knex)} users. Start the service now.`);
+      print(terminal.stdout, `Restored into ${dataDir}: ${await countUsers(context.database.knex)} users. Start the service now.`);
       return 0;
     },
     true,

@@ -31,14 +31,11 @@ const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectio
  */
 const IDLE = { direct: 65_000, behindProxies: 620_000 };
 
-/**
- * @param turn is waited for before the port is opened
- * @throws {StartFailure} when the port is in use
- */
+/** @param turn awaited before the port is opened @throws {StartFailure} the port is in use */
 export async function serve(foundation: StartupContext, open: OpenResources, turn = async (): Promise<void> => {}): Promise<void> {
   const { config, log, pooled } = foundation;
   await selfTest();
-  // Ended after all others: their last spans count, too.
+  // Closed last, so that the last spans of the others are exported.
   let telemetry: { stop(): Promise<void> } | undefined;
   open.add(() => telemetry?.stop());
   const keyring = await openKeyring(config);
@@ -102,7 +99,7 @@ function explain(error: NodeJS.ErrnoException, port: number, host: string): Erro
   return error;
 }
 
-/** @returns the connections on which no request has come yet; Node's own closing of idle ones leaves them out */
+/** @returns the connections without any request so far; Node does not close these as idle */
 function silentConnections(server: Server): ReadonlySet<Socket> {
   const silent = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -120,7 +117,7 @@ function silentConnections(server: Server): ReadonlySet<Socket> {
 function lastAnswers(): { readonly ServerResponse: typeof ServerResponse; readonly announceEnd: () => void } {
   let isEnding = false;
   class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-    // Called for every answer, if need be by Node itself.
+    // Called for every response, even those that Node itself writes.
     override writeHead(...head: [statusCode: number, ...rest: never[]]): this {
       if (isEnding) this.shouldKeepAlive = false;
       return super.writeHead(...head);
@@ -148,7 +145,7 @@ async function drain(server: Server, silent: ReadonlySet<Socket>, grace: number)
   }, SILENCE);
   const late = setTimeout(() => server.closeAllConnections(), DRAIN);
   await closed;
-  // Only now: it also ends the watch over slow clients.
+  // Only now, because it also stops the timeouts of slow clients.
   server.close();
   for (const timer of [graceful, looking, unused, late]) clearTimeout(timer);
 }

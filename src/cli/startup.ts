@@ -87,7 +87,7 @@ export async function migrateSchema({ direct, log }: StartupContext): Promise<vo
   }
 }
 
-/** Carries out what the first start of all has to do, and brings the service's own applications in line with the configuration. */
+/** Completes the first start of an installation, and updates the service's own applications to the configuration. */
 export async function completeFirstStart(foundation: StartupContext, tell: (administrator: FirstAdministrator) => void): Promise<void> {
   const { config, log, direct } = foundation;
   const open = new OpenResources();
@@ -105,7 +105,7 @@ export async function completeFirstStart(foundation: StartupContext, tell: (admi
   }
 }
 
-/** A service that cannot open its signing keys would fail at each request. @throws {StartFailure} */
+/** Without its keys, the service would fail at each request. @throws {StartFailure} a key is missing */
 export async function checkSecretKeys(services: Pick<Services, 'database' | 'keyring' | 'config'>): Promise<void> {
   const unopenable = await findUnopenable(services);
   if (unopenable.length === 0) return;
@@ -134,7 +134,7 @@ async function ownSecretKeys(dataDir: string): Promise<readonly Buffer[]> {
   await mkdir(dataDir, { recursive: true });
   const file = secretKeyFile(dataDir);
   if (!existsSync(file)) {
-    // Complete before it gets its name: two services that start together both read the same key.
+    // Complete before it gets its name, so that two services that start at the same time read the same key.
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 });
     try {

@@ -1,4 +1,4 @@
-/** Several processes on one port (`WORKERS`): the primary starts them, replaces those that die, and ends them; it answers no request. */
+/** Several processes on one port (`WORKERS`): the primary starts and stops them, and replaces those that exit; it answers no requests. */
 import cluster, { type Worker } from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { gatherMetrics } from '../platform/metrics/metrics.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
 
-/** Milliseconds; a worker with a shorter life has failed at its start. */
+/** Milliseconds; a worker that exits earlier has failed to start. */
 const AT_ONCE = 10_000;
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 10_000;
@@ -19,7 +19,7 @@ export const pauseAfter = (earlyDeaths: number): number =>
 const PREPARED = 'gatehouse:prepared';
 const LISTEN = 'gatehouse:listen';
 /** Milliseconds that the first workers wait for the others before they listen: the database may not have enough connections for all. */
-const PATIENCE = 10_000;
+const LISTEN_TIMEOUT = 10_000;
 
 /**
  * Starts the workers and replaces those that exit. They listen only when all are ready, so that the first connections are spread over them; a
@@ -80,7 +80,7 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
   failed.catch(() => undefined);
   await Promise.race([until(() => prepared.has(first)), failed]);
   for (let started = 1; started < count; started += 1) start();
-  await Promise.race([until(() => prepared.size === count), delay(PATIENCE, undefined, { ref: false }), failed]);
+  await Promise.race([until(() => prepared.size === count), delay(LISTEN_TIMEOUT, undefined, { ref: false }), failed]);
   // Again a single one: it reports whether the port is free.
   first.send(LISTEN);
   await Promise.race([until(() => listening.has(first)), failed]);
@@ -91,12 +91,12 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
 
 /** In a worker: reports that it is ready and waits for permission to listen. @throws {StartFailure} on a stop signal */
 export async function waitForTurn(): Promise<void> {
-  const told = new Promise<void>((resolve, reject) => {
+  const allowed = new Promise<void>((resolve, reject) => {
     process.on('message', (message: unknown) => message === LISTEN && resolve());
     process.once('SIGTERM', () => reject(new StartFailure()));
   });
   process.send?.(PREPARED);
-  await told;
+  await allowed;
 }
 
 /** Lets a worker complete its requests, and waits for its end. */

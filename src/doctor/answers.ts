@@ -13,7 +13,7 @@ export interface Arrival {
   readonly reply: Reply;
 }
 
-/** @param reply the last one: the redirect to the application, or the page */
+/** @param reply the last response: the redirect to the application, or the page */
 export function authorizationResponseOf(reply: Reply): Arrival {
   const { location, text } = reply;
   if (location === undefined) {
@@ -35,7 +35,7 @@ export function mustBeError(reply: Reply, error: string, what?: string): void {
   must(typeof body.error_description === 'string' && body.error_description !== '', `the error${ofWhat} must have an error_description`);
 }
 
-/** @returns the claims of a JWT, unverified @throws {Broken} it is none */
+/** @returns the claims of a JWT, unverified @throws {Broken} it is not a JWT */
 export function claimsOf(jwt: unknown): Json {
   try {
     return JSON.parse(Buffer.from(String(jwt).split('.')[1] ?? '', 'base64url').toString()) as Json;

@@ -43,7 +43,7 @@ export class TestBrowser {
     return this.#post(wire, page, form, typed);
   }
 
-  /** Submits a form that consists of a button, if the page has it. */
+  /** Submits the form of a single button, if the page has it. */
   async press(wire: HttpClient, page: Reply, buttonId: string): Promise<Reply | undefined> {
     const [, form] = new RegExp(`(<form[^>]*>(?:(?!</form>)[\\s\\S])*id="${buttonId}")`).exec(page.text) ?? [];
     const action = form === undefined ? undefined : attributeOf(form, 'action');

@@ -11,7 +11,7 @@ const NAME = /^doctor-([0-9a-z]{8,9})-[0-9a-f]{12}(-[a-z-]+)?$/;
 /** Milliseconds after which no doctor is still running. */
 const LONGEST = 2 * 3_600_000;
 
-/** @returns a name that nothing has */
+/** @returns a new, unique name */
 export const newName = (): string => `doctor-${Date.now().toString(36)}-${randomBytes(6).toString('hex')}`;
 
 function isLeftOver(name: string): boolean {

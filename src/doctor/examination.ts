@@ -42,7 +42,7 @@ export async function* check<Subject>(rules: readonly Rule<Subject>[], subject: 
 export async function* examine(rules: readonly Rule<RuleContext>[], examination: Examination): AsyncGenerator<Finding> {
   for (const rule of rules) {
     const looks: Pick<Finding, 'outcome' | 'words' | 'exchange'>[] = [];
-    for (const serverId of [BUILT_IN_SERVER, examination.ward.serverId]) {
+    for (const serverId of [BUILT_IN_SERVER, examination.fixtures.serverId]) {
       const visit = new RuleContext(examination, serverId);
       const { outcome, words } = await see({ ...rule, run: () => whereServerIs(visit, rule) }, visit, examination.signal);
       const place = outcome === 'FAIL' ? `at the ${serverId === BUILT_IN_SERVER ? 'built-in' : 'custom'} server: ` : '';

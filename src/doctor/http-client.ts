@@ -1,7 +1,7 @@
 /** The doctor's HTTP client: one request, without redirects, with a timeout, and recorded without secrets. */
 import { signalWithin } from '../platform/clock/timeout.ts';
 import { Broken } from './rule.ts';
-import { type SecretsKept, shown } from './secrets-kept.ts';
+import { type SecretRedactor, shown } from './secret-redactor.ts';
 
 /** Short summary of a request and its response. */
 export interface HttpExchange {
@@ -18,14 +18,14 @@ export interface Reply {
   readonly location: URL | undefined;
 }
 
-/** Milliseconds for an answer. */
+/** Milliseconds until a response must arrive. */
 const ANSWER_WITHIN = 10_000;
 const LONGEST_BODY = 2_000_000;
 /** Long random path segments can be secrets, e.g. the ID of a pending sign-in. */
 const LONG_SEGMENT = /\/[\w-]{40,}/g;
 
 export interface WireOptions {
-  readonly secrets: SecretsKept;
+  readonly secrets: SecretRedactor;
   /** Stops further requests. Waits for a pending response, because its result must be known for the cleanup. */
   readonly signal?: AbortSignal;
 }
@@ -35,7 +35,7 @@ export class HttpClient {
 
   constructor(readonly options: WireOptions) {}
 
-  /** @throws {Broken} no answer came, or the examination has ended */
+  /** @throws {Broken} no response arrived, or the examination has ended */
   async send(address: string | URL, init: RequestInit = {}): Promise<Reply> {
     const url = new URL(address);
     const sent = sentWords(url, init);
@@ -66,7 +66,7 @@ export function jsonOf(reply: Reply): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(reply.text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Reported below.
+    // The check below reports it.
   }
   throw new Broken(
     `the answer must be a JSON object, is ${reply.text === '' ? 'empty' : (reply.headers.get('content-type') ?? 'of no type')}`,
@@ -94,7 +94,7 @@ function cameWords({ status, headers, text, location }: Reply): string {
   return `${status} a page “${title}”${code === undefined ? '' : ` (${code})`}`;
 }
 
-/** @param whole include the host, because it is another one */
+/** @param whole include the host, because the request goes to another one */
 function addressOf(url: URL, whole = false): string {
   const fragment = url.hash === '' ? '' : `#${parametersOf(new URLSearchParams(url.hash.slice(1)))}`;
   const query = url.search === '' ? '' : `?${parametersOf(url.searchParams)}`;
@@ -104,7 +104,7 @@ function addressOf(url: URL, whole = false): string {
 const parametersOf = (parameters: URLSearchParams): string =>
   [...parameters].map(([name, value]) => `${name}=${shown(name, value).replaceAll(' ', '+')}`).join('&');
 
-/** Flat, and shortened: the fields that a rule is about are few. */
+/** Without line breaks and shortened: a rule is about few fields. */
 function jsonWords(text: string): string {
   try {
     const masked = JSON.stringify(JSON.parse(text), (name, value: unknown) => (typeof value === 'string' ? shown(name, value) : value));

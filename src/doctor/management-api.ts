@@ -1,13 +1,13 @@
-/** The management API for the doctor: with one token, and only a timeout ends a call, so that created objects are known. */
+/** The doctor's client of the management API, with one token. Only a timeout aborts a call, so that created objects are known. */
 
 import { HttpClient, jsonOf, type Reply } from './http-client.ts';
 import { Blocked } from './rule.ts';
-import type { SecretsKept } from './secrets-kept.ts';
+import type { SecretRedactor } from './secret-redactor.ts';
 
 export interface ApiClientOptions {
   readonly baseUrl: string;
   readonly token: string;
-  readonly secrets: SecretsKept;
+  readonly secrets: SecretRedactor;
 }
 
 interface OrganizationPage {
@@ -22,7 +22,7 @@ export class ManagementApi {
     options.secrets.add(options.token);
   }
 
-  /** @param wire records the call, if a rule is about it @param token another one @throws {Broken} no response */
+  /** @param wire records the call, if it is the subject of a rule @param token absent: the doctor's @throws {Broken} no response */
   call(method: string, path: string, body?: unknown, wire: HttpClient = this.#ownWire(), token = this.options.token): Promise<Reply> {
     const accepts = { authorization: `SSWS ${token}`, accept: 'application/json' };
     const init =
@@ -41,7 +41,7 @@ export class ManagementApi {
     throw new Blocked(`POST /api/v1${path.split('?')[0]} answered ${reply.status}: ${why}`);
   }
 
-  /** All of them, page by page. */
+  /** All organizations, page by page. */
   async *organizations(): AsyncGenerator<{ readonly orgId: string; readonly name: string }> {
     for (let page = 1; ; page += 1) {
       const { organizations } = jsonOf(await this.call('GET', `/account/org?page=${page}&limit=${PAGE}`)) as unknown as OrganizationPage;

@@ -8,11 +8,11 @@ import { formOf, TestBrowser } from './browser.ts';
 import { BUILT_IN_SERVER, CALLBACK, type Fixtures, type TestApplication, type TestUser } from './fixtures.ts';
 import { HttpClient, type HttpExchange, jsonOf, type Reply } from './http-client.ts';
 import { Blocked, must } from './rule.ts';
-import type { SecretsKept } from './secrets-kept.ts';
+import type { SecretRedactor } from './secret-redactor.ts';
 
 // Request objects (OpenID Connect Core section 6.1): valid, except for the claims that a rule changes.
 
-/** @param claims undefined leaves one out @param by absent: the application for every flow */
+/** @param claims undefined removes one @param by absent: the application for every flow */
 export async function requestClaims(visit: RuleContext, claims: Json = {}, by?: TestApplication): Promise<Record<string, unknown>> {
   const now = Math.floor(Date.now() / 1000);
   const right = { iss: (by ?? (await visit.everything())).id, aud: visit.issuer, iat: now, exp: now + 60 };
@@ -28,7 +28,7 @@ export async function requestBySecret(visit: RuleContext, claims: Json = {}, alg
 /** Request JWT signed with the application's private key. */
 export async function requestByKey(visit: RuleContext, claims: Json = {}, alg = 'RS256'): Promise<string> {
   const right = await requestClaims(visit, claims, await visit.signing());
-  return new SignJWT(right).setProtectedHeader({ alg }).sign(await visit.ward.keyFor(alg));
+  return new SignJWT(right).setProtectedHeader({ alg }).sign(await visit.fixtures.keyFor(alg));
 }
 
 interface Code {
@@ -39,8 +39,8 @@ interface Code {
 /** Shared state of all visits in a run. */
 export interface Examination {
   readonly baseUrl: string;
-  readonly ward: Fixtures;
-  readonly secrets: SecretsKept;
+  readonly fixtures: Fixtures;
+  readonly secrets: SecretRedactor;
   readonly signal: AbortSignal;
   /** Shared objects by name. */
   readonly made: Map<string, Promise<Made>>;
@@ -64,9 +64,10 @@ export const CODE_AND_REFRESH = ['authorization_code', 'refresh_token'];
 
 export const SCOPE = 'openid profile email offline_access';
 
-/** Milliseconds. */
-const KNOWN_WITHIN = 10_000;
-const ANSWERS_OF_ONE_KNOWN = 5;
+/** Milliseconds until a new server must respond every time. */
+const SERVED_WITHIN = 10_000;
+/** Consecutive responses after which every process is assumed to have the server. */
+const ANSWERS_IN_A_ROW = 5;
 
 export class RuleContext {
   readonly wire: HttpClient;
@@ -78,8 +79,8 @@ export class RuleContext {
     this.wire = new HttpClient(examination);
   }
 
-  get ward(): Fixtures {
-    return this.examination.ward;
+  get fixtures(): Fixtures {
+    return this.examination.fixtures;
   }
 
   get baseUrl(): string {
@@ -94,9 +95,9 @@ export class RuleContext {
     return `${this.baseUrl}/oauth/v1${this.isBuiltIn ? '' : `/${this.serverId}`}`;
   }
 
-  /** The same rule at the other server. */
+  /** The context of the same rule at the other server. */
   get elsewhere(): RuleContext {
-    return new RuleContext(this.examination, this.isBuiltIn ? this.ward.serverId : BUILT_IN_SERVER);
+    return new RuleContext(this.examination, this.isBuiltIn ? this.fixtures.serverId : BUILT_IN_SERVER);
   }
 
   /** Creates an object once for all rules. @throws {Blocked} it could not be created */
@@ -120,29 +121,29 @@ export class RuleContext {
   /** Every process has the new server within a second: it is available when it has responded several times. */
   ownServer = (): Promise<void> =>
     this.once('an authorization server', async () => {
-      await this.ward.makeServer();
+      await this.fixtures.makeServer();
       const wire = new HttpClient(this.examination);
       let answered = 0;
-      for (const end = Date.now() + KNOWN_WITHIN; answered < ANSWERS_OF_ONE_KNOWN; await delay(50)) {
-        const { status } = await wire.send(`${this.baseUrl}/oauth/v1/${this.ward.serverId}/.well-known/openid-configuration`);
+      for (const end = Date.now() + SERVED_WITHIN; answered < ANSWERS_IN_A_ROW; await delay(50)) {
+        const { status } = await wire.send(`${this.baseUrl}/oauth/v1/${this.fixtures.serverId}/.well-known/openid-configuration`);
         answered = status === 200 ? answered + 1 : 0;
         must(Date.now() < end, 'every process must serve a new authorization server within a second');
       }
     });
 
-  everything = (): Promise<TestApplication> => this.once('an application for every flow', () => this.ward.makeEverything());
+  everything = (): Promise<TestApplication> => this.once('an application for every flow', () => this.fixtures.makeEverything());
   other = (): Promise<TestApplication> =>
-    this.once('another application', () => this.ward.makeApplication('other', { grant_types: CODE_AND_REFRESH }));
+    this.once('another application', () => this.fixtures.makeApplication('other', { grant_types: CODE_AND_REFRESH }));
   publicOne = (): Promise<TestApplication> =>
     this.once('a public application', () =>
-      this.ward.makeApplication('public', { application_type: 'browser', grant_types: CODE_AND_REFRESH }, 'none'),
+      this.fixtures.makeApplication('public', { application_type: 'browser', grant_types: CODE_AND_REFRESH }, 'none'),
     );
   asking = (): Promise<TestApplication> =>
-    this.once('an application that asks for consent', () => this.ward.makeApplication('asking', { consent_method: 'REQUIRED' }));
-  signing = (): Promise<TestApplication> => this.once('an application that signs', () => this.ward.makeSigning());
-  user = (): Promise<TestUser> => this.once('a user', () => this.ward.makeUser());
+    this.once('an application that asks for consent', () => this.fixtures.makeApplication('asking', { consent_method: 'REQUIRED' }));
+  signing = (): Promise<TestApplication> => this.once('an application that signs', () => this.fixtures.makeSigning());
+  user = (): Promise<TestUser> => this.once('a user', () => this.fixtures.makeUser());
 
-  visitor = (): Promise<TestUser> => this.once('a user who signs in on the page', () => this.ward.makeVisitor());
+  visitor = (): Promise<TestUser> => this.once('a user who signs in on the page', () => this.fixtures.makeVisitor());
 
   /** The parameters of a valid authorization request with the given changes; undefined removes one. */
   async requestUrl(parameters: ResponseParameters = {}): Promise<URL> {
@@ -161,17 +162,17 @@ export class RuleContext {
     return arrival;
   }
 
-  /** A browser in which nobody is signed in. */
+  /** A browser without a session. */
   stranger = (): TestBrowser => new TestBrowser(this.baseUrl);
 
   /** Browser session shared by most rules. Ending a dialog changes the session ID, so use a copy for that. */
   signedIn = (): Promise<TestBrowser> => this.once('a session', () => this.newSession());
 
   async sessionToken(): Promise<string> {
-    const { mfa } = jsonOf(await this.ward.api.call('GET', '/settings/sign-in'));
+    const { mfa } = jsonOf(await this.fixtures.api.call('GET', '/settings/sign-in'));
     must(mfa !== 'EVERYONE', 'settings/sign-in requires a second factor for everyone, and the test user of the doctor has none');
     const { login: username, password } = await this.user();
-    const reply = await this.ward.api.call('POST', '/authn', { username, password }, this.wire);
+    const reply = await this.fixtures.api.call('POST', '/authn', { username, password }, this.wire);
     const { sessionToken } = jsonOf(reply);
     must(typeof sessionToken === 'string', 'POST /api/v1/authn must answer with a sessionToken');
     this.examination.secrets.add(sessionToken);
@@ -190,7 +191,7 @@ export class RuleContext {
     return (await this.authorize({ prompt: 'none' }, browser.copy())).fields.code !== undefined;
   }
 
-  /** A code that nobody has used. @throws {Broken} there was none */
+  /** An unused code. @throws {Broken} the response has none */
   async code(parameters: ResponseParameters = {}, browser?: TestBrowser): Promise<Code> {
     const verifier = randomBytes(32).toString('base64url');
     const { fields } = await this.authorize(
@@ -204,7 +205,7 @@ export class RuleContext {
   exchange = ({ code, verifier }: Pick<Code, 'code'> & Partial<Code>, by?: TestApplication): Promise<Reply> =>
     this.post('token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier }, by);
 
-  /** Tokens of the code flow that no other rule uses. @throws {Broken} there were none */
+  /** Tokens of the code flow that no other rule uses. @throws {Broken} the response has none */
   async freshTokens(scope = SCOPE, by?: TestApplication, browser?: TestBrowser): Promise<Json> {
     const parameters = { scope, ...(by !== undefined && { client_id: by.id }) };
     const reply = await this.exchange(await this.code(parameters, browser), by);
@@ -215,7 +216,7 @@ export class RuleContext {
   /** Tokens of the code flow that rules can read, but must neither refresh nor revoke. */
   tokens = (scope = SCOPE): Promise<Json> => this.once(`tokens for ${scope} from ${this.serverId}`, () => this.freshTokens(scope));
 
-  /** The response of the authorize endpoint to every type at once. */
+  /** The response of the authorize endpoint to `response_type=code id_token token`. */
   hybrid = (): Promise<Arrival> =>
     this.once(`a hybrid answer from ${this.serverId}`, () =>
       this.authorize({ response_type: 'code id_token token', scope: 'openid email' }),

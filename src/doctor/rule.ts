@@ -1,7 +1,7 @@
 /** The doctor's rules as data: a sentence and a check each. The `must…` functions report what a response must contain. */
 
 export interface Rule<Subject> {
-  /** Stable, for searching: the endpoint or section, and the subject. */
+  /** Stable and searchable: the endpoint or section, and the subject. */
   readonly id: string;
   /** Heading of the section. */
   readonly section: string;
@@ -34,7 +34,7 @@ export const unseen = (why: string) => async (): Promise<void> => {
   throw new Skipped(why);
 };
 
-/** @param expected the requirement, reported when it is violated */
+/** @param expected the requirement, reported if it is not met */
 export function must(isSo: boolean, expected: string): asserts isSo {
   if (!isSo) throw new Broken(expected);
 }

@@ -1,7 +1,7 @@
 /** The authorization request of the playground (OpenID Connect Core 1.0 sections 3.1.2.1, 3.2.2.1 and 3.3.2.1, RFC 7636 section 4.3): pure. */
 import type { SessionFields, Transaction } from './session.ts';
 
-/** Does the response type bring a code, which is exchanged for tokens? */
+/** Does the response contain a code, which is exchanged for tokens? */
 export const bringsCode = (responseType: string): boolean => responseType.split(' ').includes('code');
 
 /**
@@ -24,7 +24,7 @@ export function authorizationParameters(
     ['state', state],
     ['nonce', nonce],
   ];
-  // Without a code there is nothing that PKCE would protect.
+  // Without a code, PKCE has nothing to protect.
   if (bringsCode(choices.response_type)) parameters.push(['code_challenge', codeChallenge], ['code_challenge_method', 'S256']);
   return parameters.filter(([, value]) => value !== '');
 }

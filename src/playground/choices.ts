@@ -17,7 +17,7 @@ export const RESPONSE_MODES = ['query', 'fragment', 'form_post'] as const;
 export const CLIENT_AUTHENTICATIONS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 export const PROMPTS = ['none', 'login', 'consent'] as const;
 
-/** The standard scopes, and what one gets by each. */
+/** The standard scopes, and what each gives access to. */
 export const SCOPES: Readonly<Record<string, string>> = {
   openid: 'who you are (makes the request a sign-in)',
   profile: 'your name and the like',
@@ -36,7 +36,7 @@ export const choices = z.object({
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
     .catch('built-in'),
-  /** An application of one's own; empty: the playground's. */
+  /** The user's own application; empty: the playground's. */
   client_id: z
     .string()
     .trim()

@@ -19,14 +19,14 @@ export const exchange = z.object({
 export type ShownExchange = z.infer<typeof exchange>;
 
 /** Headers worth showing; the others are about the connection, or the same on every answer. */
-const TOLD = new Set(['authorization', 'content-type', 'cache-control', 'www-authenticate', 'retry-after']);
+const SHOWN_HEADERS = new Set(['authorization', 'content-type', 'cache-control', 'www-authenticate', 'retry-after']);
 
 const MASK = '••••••••';
 const headerName = (name: string): string => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 const masked = (value: string): string => value.replace(/^Basic .*/i, `Basic ${MASK}`);
 
 function headerLines(headers: Headers): string[] {
-  return [...headers].filter(([name]) => TOLD.has(name)).map(([name, value]) => `${headerName(name)}: ${masked(value)}`);
+  return [...headers].filter(([name]) => SHOWN_HEADERS.has(name)).map(([name, value]) => `${headerName(name)}: ${masked(value)}`);
 }
 
 function membersOf(body: string): Record<string, unknown> | undefined {

@@ -33,7 +33,7 @@ const shortened = (value: string): Value =>
     ? phrase('{shortened} ({length} characters)', { shortened: `${value.slice(0, 48)}…${value.slice(-12)}`, length: value.length })
     : value;
 
-/** The largest unit of which there is at least one. */
+/** The largest unit that is not longer than the time. */
 const unitFor = (seconds: number) => UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? UNITS[3];
 
 /** @returns a time or a duration in words @param lang BCP 47 */

@@ -79,7 +79,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
   const sessions = sessionSeal(keys);
   const home = `${config.baseUrl}/playground`;
 
-  /** @param locals.title in English, as all texts are until they are drawn */
+  /** @param locals.title in English; texts are translated when the page is rendered */
   const show = (ctx: Koa.Context, view: string, locals: Record<string, unknown> & { readonly title: Text }, status = 200) =>
     pages.render(ctx, view, { ...locals, ...words.of(ctx, view === 'playground'), title: words.of(ctx).t(locals.title) }, { status });
 
@@ -91,7 +91,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
       redirectUri: `${home}/callback`,
       postLogoutRedirectUri: home,
       signedOut: ctx.query.state === 'signed-out',
-      // Opened by another name than the base URL's, the browser would come back without its cookie.
+      // If the page was opened with another host name than BASE_URL's, the browser would return without its cookie.
       elsewhere: ctx.host === new URL(config.baseUrl).host ? undefined : { href: home, label: phrase('Open {address}', { address: home }) },
     };
     await show(ctx, 'playground', locals, problem === undefined ? 200 : 400);

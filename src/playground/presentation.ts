@@ -1,4 +1,4 @@
-/** A finished or failed sign-in, put together as the locals of `views/playground-story.ejs`. */
+/** Builds the locals of `views/playground-story.ejs` for a finished or failed sign-in. */
 import type { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { asPhrase, phrase, type Text } from '../platform/i18n/phrase.ts';
 import type { ActionResult } from './actions.ts';
@@ -30,7 +30,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'Financial-grade API 1.0 Part 2': `${OPENID}openid-financial-api-part-2-1_0.html`,
 };
 
-/** @param source a document and its section, e.g. `RFC 6749, section 4.2` @returns the address of the section; undefined: it is none of these documents */
+/** @param source a document and its section, e.g. `RFC 6749, section 4.2` @returns the address of the section; undefined: an unknown document */
 export function standardAddress(source: string): string | undefined {
   const [, title = '', section] = /^(.*?)(?:, section ([\d.]+))?$/.exec(source) ?? [];
   const [, rfc] = /^RFC (\d+)$/.exec(title) ?? [];
@@ -49,7 +49,7 @@ export interface Story {
 const common = { wide: true, stylesheets: ['playground-story.css'], scripts: ['copy.js'], standardAddress };
 
 /** Data of pages with a start form. */
-const wayOn = (choices: Choices) => ({
+const startFormLocals = (choices: Choices) => ({
   choiceFields: choiceFields(choices),
   change: `/playground?${new URLSearchParams(choiceFields(choices))}`,
 });
@@ -93,7 +93,7 @@ const nameOf = ({ userinfoExchange, tokens }: PlaygroundSession): string | undef
   return [told.name, told.nickname, told.email].find((name) => typeof name === 'string');
 };
 
-/** @param sealed the session for its actions @param happened what the last action did */
+/** @param sealed the session for its actions @param happened result of the last action */
 export async function presentResult(story: Story, sealed: string, happened?: ActionResult) {
   const { session, server, serverName } = story;
   const { choices, endpoint, sent, tokenExchange, userinfoExchange, tokens } = session;
@@ -109,7 +109,7 @@ export async function presentResult(story: Story, sealed: string, happened?: Act
   const name = nameOf(session);
   return {
     ...common,
-    ...wayOn(choices),
+    ...startFormLocals(choices),
     title: happened?.title ?? 'Signed in',
     kind: 'result',
     name,
@@ -128,7 +128,7 @@ export function presentProblem(session: PlaygroundSession, problem: ProtocolProb
   const [meaning, source] = Object.hasOwn(ERRORS, problem.code) ? (ERRORS[problem.code] ?? []) : [];
   return {
     ...common,
-    ...wayOn(choices),
+    ...startFormLocals(choices),
     title: 'Error: The sign-in did not work',
     kind: 'problem',
     problem: { code: problem.code, description: problem.description, meaning, source },
@@ -145,7 +145,7 @@ export function presentRequest(choices: Choices, request: { url: URL; sent: Play
   const { url, sent } = request;
   return {
     ...common,
-    ...wayOn(choices),
+    ...startFormLocals(choices),
     title: 'The authorization request',
     kind: 'request',
     go: url.href,

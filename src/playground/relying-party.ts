@@ -24,7 +24,7 @@ export interface PlaygroundCredentials {
   readonly method?: 'client_secret_basic' | 'client_secret_post';
 }
 
-/** An authorization request, ready to go. */
+/** An authorization request that is ready to be sent. */
 interface AuthorizationRequest {
   readonly url: URL;
   readonly sent: SessionFields;
@@ -44,11 +44,11 @@ export interface ServerAccess {
 }
 
 export interface PlaygroundClient {
-  /** @throws {ProtocolProblem} there is no such server */
+  /** @throws {ProtocolProblem} the server does not exist */
   at(issuer: string, credentials: PlaygroundCredentials): Promise<ServerAccess>;
 }
 
-/** @returns what has to be remembered until the response comes */
+/** @returns the state to keep until the response arrives */
 export const newTransaction = (choices: Choices, secret?: string): Transaction => ({
   choices,
   ...(secret !== undefined && { secret }),

@@ -10,7 +10,7 @@ import { CLAIMS, type Glossary, HEADER, INTROSPECTION, REQUEST, RESPONSE_TERMS }
 import type { PlaygroundSession, TokenName } from './session.ts';
 import { type Check, decodeToken } from './verification.ts';
 
-/** A table, a text as it went over the wire, or both; with a title it can be folded. */
+/** A table, a text as it was transmitted, or both; with a title it can be collapsed. */
 interface Block {
   readonly title?: Text;
   readonly open?: boolean;

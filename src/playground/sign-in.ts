@@ -21,7 +21,7 @@ export interface Finished {
   readonly problem?: ProtocolProblem;
 }
 
-/** @throws {ProtocolProblem} when the server cannot be reached */
+/** @throws {ProtocolProblem} the server cannot be reached */
 export async function finishSignIn(
   { parameters, by }: Response,
   transaction: Transaction,
@@ -64,7 +64,7 @@ export async function finishSignIn(
   return { session };
 }
 
-/** An error by redirect, an answer of another server, or no answer at all. */
+/** An error response, the response of another server, or no response at all. */
 function refusalIn(parameters: URLSearchParams, issuer: string): ProtocolProblem | undefined {
   const error = parameters.get('error');
   if (error !== null) {

@@ -1,4 +1,4 @@
-/** The locals of the page on which a sign-in is put together, `views/playground.ejs`: one button for newcomers, all choices for the others. */
+/** Builds the locals of the start page `views/playground.ejs`: one button for newcomers, all choices for others. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { pageLanguage } from '../platform/i18n/page-language.ts';
@@ -12,10 +12,10 @@ import { type Time, timeTexts } from './explanation.ts';
 interface PlaygroundLocals extends Pick<Translator, 't' | 'v'> {
   readonly lang: string;
   readonly dir: string;
-  /** The same page in each language, at the foot; none below the address of a form. */
+  /** Links to the page in each language; none after a form. */
   readonly languages: ReturnType<typeof pageLanguage>['languages'];
   /** A time or a duration in words. */
-  told(time: Time): string;
+  timeText(time: Time): string;
 }
 
 /** @param log gets texts without a translation, at the level debug */
@@ -26,12 +26,12 @@ export function playgroundLanguages(log: Logger) {
     of(ctx: Koa.Context, isReadable = false): PlaygroundLocals {
       const { lang, dir, languages } = pageLanguage(ctx);
       const { t, v } = translatorFor(lang);
-      return { t, v, lang, dir, languages: isReadable && ctx.method === 'GET' ? languages : [], told: timeTexts(lang) };
+      return { t, v, lang, dir, languages: isReadable && ctx.method === 'GET' ? languages : [], timeText: timeTexts(lang) };
     },
   };
 }
 
-/** A server one can sign in at. */
+/** A server that users can sign in at. */
 export interface Server {
   readonly id: string;
   readonly name: string;
@@ -66,7 +66,7 @@ const AUTHENTICATIONS = {
   client_secret_post: 'secret in the body',
 } as const;
 
-/** @param none what it is called that a parameter is left out */
+/** @param none label of the option that omits the parameter */
 const options = <T extends string>(values: readonly T[], words: Readonly<Record<T, string>>, chosen: string, none = '') =>
   values.map((value) => ({ value, name: value === '' ? none : verbatim(value), words: words[value], chosen: value === chosen }));
 

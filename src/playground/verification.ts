@@ -14,13 +14,13 @@ export interface Check {
   readonly source: string;
 }
 
-/** A token taken apart; an opaque one has no parts. */
+/** The parts of a JWT; an opaque token has none. */
 export interface Decoded {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: JWTPayload;
 }
 
-/** @returns undefined when the token is no JWT */
+/** @returns undefined if the token is not a JWT */
 export function decodeToken(token: string): Decoded | undefined {
   try {
     return { header: { ...decodeProtectedHeader(token) }, claims: decodeJwt(token) };
@@ -92,7 +92,7 @@ export async function checkIdToken(token: string, isRenewed: boolean, context: I
   return checks;
 }
 
-/** A JWT access token is for APIs; what the application can see of it, an API would check so. */
+/** The checks of an API that the application can make too: signature and issuer. None for an opaque token. */
 export async function checkAccessToken(token: string, { issuer, keys }: Pick<IdTokenContext, 'issuer' | 'keys'>): Promise<Check[]> {
   return decodeToken(token) === undefined ? [] : [await signatureCheck(token, keys, { issuer })];
 }

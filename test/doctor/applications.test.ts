@@ -21,9 +21,9 @@ async function start(t: TestContext) {
   afterwards(t, () => opened.close());
   const run = async (id: string, allowPrivateNetwork = true) => {
     const { baseUrl } = service;
-    const ground = { url: baseUrl, config: { baseUrl, allowPrivateNetwork }, database: async () => opened };
+    const context = { url: baseUrl, config: { baseUrl, allowPrivateNetwork }, database: async () => opened };
     const rule = applicationChecks.find((one) => one.id === `applications.${id}`) ?? assert.fail();
-    return rule.run(ground as unknown as CheckContext);
+    return rule.run(context as unknown as CheckContext);
   };
   return { service, host: await documentHost(t), run };
 }

@@ -10,7 +10,7 @@ import { database } from '../../src/doctor/checks/database.ts';
 import { countryChecks, signInChecks } from '../../src/doctor/checks/sign-in.ts';
 import type { Fixtures } from '../../src/doctor/fixtures.ts';
 import { ManagementApi } from '../../src/doctor/management-api.ts';
-import { SecretsKept } from '../../src/doctor/secrets-kept.ts';
+import { SecretRedactor } from '../../src/doctor/secret-redactor.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { EMBEDDED_RELEASE } from '../../src/platform/embedded-postgres/binaries.ts';
@@ -90,8 +90,8 @@ test('the database of countries is there where a rule needs it, can be read and 
   const rule = countryChecks[0] ?? assert.fail();
   const run = (geoDatabaseFile: string | undefined) => {
     const { baseUrl } = service;
-    const ground = { url: baseUrl, config: { baseUrl, geoDatabaseFile }, database: async () => opened };
-    return rule.run(ground as unknown as CheckContext);
+    const context = { url: baseUrl, config: { baseUrl, geoDatabaseFile }, database: async () => opened };
+    return rule.run(context as unknown as CheckContext);
   };
   await assert.rejects(run(undefined), /no sign-in rule uses countries/);
   await service.api('PUT', '/settings/sign-in', { rules: [{ name: 'New', conditions: { newCountry: true }, action: 'SECOND_FACTOR' }] });
@@ -109,7 +109,7 @@ test('passkeys are offered where browsers can make them: by https, or on this ma
   const rule = signInChecks.find(({ id }) => id === 'sign-in.passkey-offer') ?? assert.fail();
   const run = (url: string, passkeyOffer: boolean) => {
     const call = async () => ({ status: 200, text: JSON.stringify({ messageFactors: [], passkeyOffer, passwordOptional: false }) });
-    return rule.run({ url, ward: { api: { call } } } as unknown as CheckContext);
+    return rule.run({ url, fixtures: { api: { call } } } as unknown as CheckContext);
   };
   for (const url of ['https://id.example.com', 'http://localhost:3000']) await run(url, true);
   for (const url of ['http://id.example.com', 'https://192.0.2.7', 'http://127.0.0.1:3000', 'https://[2001:db8::1]']) {
@@ -241,10 +241,10 @@ test('the installation', async (t) => {
 test('administrators who need no second factor on a network are told', async (t) => {
   const service = await startService(t);
   const rule = configurationChecks.find(({ id }) => id === 'configuration.administrators-factor');
-  const api = new ManagementApi({ baseUrl: service.baseUrl, token: API_TOKEN, secrets: new SecretsKept() });
+  const api = new ManagementApi({ baseUrl: service.baseUrl, token: API_TOKEN, secrets: new SecretRedactor() });
   const at = (BASE_URL: string) => {
     const config = loadConfig({ DATABASE_URL: service.database.url, ...STARTED, BASE_URL });
-    return rule?.run({ url: BASE_URL, config, ward: { api } as Fixtures } as CheckContext);
+    return rule?.run({ url: BASE_URL, config, fixtures: { api } as Fixtures } as CheckContext);
   };
   await assert.rejects(async () => at('https://id.example.com'), /set mfa of settings\/sign-in to ADMINISTRATORS/);
   await assert.rejects(async () => at(service.baseUrl), /on this machine only/);

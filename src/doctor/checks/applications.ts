@@ -1,4 +1,4 @@
-/** Do the documents that applications host still match their settings: encryption keys, and members of a sector? */
+/** Do the documents of applications still match their settings: encryption keys, and members of a sector? */
 import type { Application } from '../../features/applications/applications.resource.ts';
 import { listApplicationsWithSetting } from '../../features/applications/applications.store.ts';
 import { ENCRYPTION_SETTINGS } from '../../features/applications/settings/algorithms.policy.ts';
@@ -21,12 +21,12 @@ interface Looked {
 
 /** Fetches the documents of all applications with one of the settings, concurrently. @throws {Skipped} there is none */
 async function look(
-  ground: CheckContext,
+  context: CheckContext,
   settings: readonly string[],
   problemsOf: (config: Config, application: Application) => Promise<readonly string[]>,
 ): Promise<Looked> {
-  const config = ownConfig(ground);
-  const found = await ground
+  const config = ownConfig(context);
+  const found = await context
     .database()
     .then(({ knex }) => listApplicationsWithSetting(knex, settings, MOST + 1))
     .catch(() => {
@@ -48,8 +48,8 @@ export const applicationChecks: readonly Rule<CheckContext>[] = section('Applica
   {
     id: 'applications.encryption-keys',
     sentence: 'Every application with encrypted responses publishes a key to encrypt to.',
-    async run(ground) {
-      const { problems, words } = await look(ground, ENCRYPTION_SETTINGS, (config, { settings }) =>
+    async run(context) {
+      const { problems, words } = await look(context, ENCRYPTION_SETTINGS, (config, { settings }) =>
         readEncryptionProblems(config, settings),
       );
       must(problems.length === 0, `${listed(problems)}. Sign-ins at these applications fail: publish a key with use enc`);
@@ -59,8 +59,8 @@ export const applicationChecks: readonly Rule<CheckContext>[] = section('Applica
   {
     id: 'applications.sectors',
     sentence: 'The document at each sector_identifier_uri lists the redirect URIs of its application.',
-    async run(ground) {
-      const { problems, words } = await look(ground, ['sector_identifier_uri'], async (config, { settings }) => {
+    async run(context) {
+      const { problems, words } = await look(context, ['sector_identifier_uri'], async (config, { settings }) => {
         const problem = sectorDocumentProblem(settings, await readSectorDocument({ config }, settings));
         return problem === undefined ? [] : [`${settings.sector_identifier_uri} ${problem}`];
       });

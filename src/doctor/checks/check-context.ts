@@ -11,14 +11,14 @@ export interface CheckContext {
   /** undefined when the configuration has errors. */
   readonly config: Config | undefined;
   readonly problems: readonly string[];
-  /** Opened by the first check that needs it. @throws when it cannot be reached */
+  /** Opened by the first check that needs it. @throws if it cannot be reached */
   database(): Promise<Database>;
-  /** The keys of SECRET_KEY; those of an embedded database lie beside it. */
+  /** The keys of SECRET_KEY; an embedded database stores its own in DATA_DIR. */
   keyring(): Promise<Keyring>;
   /** A separate HTTP client for each call. */
   wire(): HttpClient;
   /** undefined: there is no API token. */
-  readonly ward: Fixtures | undefined;
+  readonly fixtures: Fixtures | undefined;
 }
 
 /** @throws {Skipped} the configuration here belongs to another service */
@@ -29,9 +29,9 @@ export function ownConfig({ config, url }: CheckContext): Config {
 }
 
 /** Reads settings from the database. Other rules report a database that is unavailable. @throws {Skipped} */
-export async function readStored<T>(ground: CheckContext, reading: (database: Database) => Promise<T>): Promise<T> {
+export async function readStored<T>(context: CheckContext, reading: (database: Database) => Promise<T>): Promise<T> {
   try {
-    return await reading(await ground.database());
+    return await reading(await context.database());
   } catch (error) {
     if (error instanceof Skipped || error instanceof Blocked) throw error;
     throw new Skipped('the settings cannot be read from the database');
@@ -39,9 +39,9 @@ export async function readStored<T>(ground: CheckContext, reading: (database: Da
 }
 
 /** @returns the resource at a path of the management API @throws {Blocked} there is no API token */
-export async function read(ground: CheckContext, path: string): Promise<unknown> {
-  if (ground.ward === undefined) throw new Blocked('there is no API token: set GATEHOUSE_TOKEN');
-  const reply = await ground.ward.api.call('GET', path);
+export async function read(context: CheckContext, path: string): Promise<unknown> {
+  if (context.fixtures === undefined) throw new Blocked('there is no API token: set GATEHOUSE_TOKEN');
+  const reply = await context.fixtures.api.call('GET', path);
   if (reply.status !== 200) throw new Broken(`GET /api/v1${path} answered ${reply.status}`);
   return jsonOf(reply);
 }

@@ -1,4 +1,4 @@
-/** Are the clocks of service, database and this machine equal? Tokens depend on it. */
+/** Do the clocks of the service, the database and this machine agree? Tokens depend on it. */
 import { readDatabaseState } from '../../platform/database/database-state.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
@@ -20,9 +20,9 @@ export const clock: readonly Rule<CheckContext>[] = section('Clock', [
   {
     id: 'clock.database',
     sentence: 'The clock of the database differs from this machine by less than five seconds.',
-    async run(ground) {
-      ownConfig(ground);
-      const database = await ground.database();
+    async run(context) {
+      ownConfig(context);
+      const database = await context.database();
       const from = Date.now();
       const { now } = await readDatabaseState(database);
       return mustAgree(now.getTime(), from, Date.now(), 0);

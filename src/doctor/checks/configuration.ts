@@ -15,8 +15,8 @@ export const configurationChecks: readonly Rule<CheckContext>[] = section('Confi
   {
     id: 'configuration.https',
     sentence: 'The service uses https, unless it runs on this machine only.',
-    async run(ground) {
-      const { secure, loopback, baseUrl } = ownConfig(ground);
+    async run(context) {
+      const { secure, loopback, baseUrl } = ownConfig(context);
       must(
         secure || loopback,
         `${baseUrl} uses http on a network: put a TLS proxy in front of the service and set BASE_URL to its https address`,
@@ -26,15 +26,15 @@ export const configurationChecks: readonly Rule<CheckContext>[] = section('Confi
   {
     id: 'configuration.failures-counted',
     sentence: 'Rate limits are on, so that passwords cannot be guessed by trying.',
-    async run(ground) {
-      must(ownConfig(ground).rateLimits, 'RATE_LIMITS is off: remove this variable');
+    async run(context) {
+      must(ownConfig(context).rateLimits, 'RATE_LIMITS is off: remove this variable');
     },
   },
   {
     id: 'configuration.secret-key',
     sentence: 'SECRET_KEY is random.',
-    async run(ground) {
-      const { secretKeys } = ownConfig(ground);
+    async run(context) {
+      const { secretKeys } = ownConfig(context);
       if (secretKeys === undefined) throw new Skipped('the service keeps a key of its own in DATA_DIR');
       must(!secretKeys.some(looksGuessable), 'it can be guessed: add a new key in front of it and run gatehouse reseal');
     },
@@ -57,17 +57,17 @@ export const configurationChecks: readonly Rule<CheckContext>[] = section('Confi
   {
     id: 'configuration.administrators-factor',
     sentence: 'Administrators need a second factor, unless the service runs on this machine only.',
-    async run(ground) {
-      if (ownConfig(ground).loopback) throw new Skipped('the service runs on this machine only');
-      const { mfa } = (await read(ground, '/settings/sign-in')) as { readonly mfa: string };
+    async run(context) {
+      if (ownConfig(context).loopback) throw new Skipped('the service runs on this machine only');
+      const { mfa } = (await read(context, '/settings/sign-in')) as { readonly mfa: string };
       must(mfa !== 'OPTIONAL', 'they do not: set mfa of settings/sign-in to ADMINISTRATORS');
     },
   },
   {
     id: 'configuration.token',
     sentence: 'The API token belongs to an administrator of the whole service.',
-    async run(ground) {
-      await read(ground, '/authorizationServers?limit=1');
+    async run(context) {
+      await read(context, '/authorizationServers?limit=1');
     },
   },
 ]);

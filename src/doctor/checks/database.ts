@@ -14,38 +14,38 @@ import { ageOfEmbedded } from '../../platform/embedded-postgres/binaries.ts';
 import { must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
-/** PostgreSQL 15: the oldest version that its makers still mend and the tests run on. */
+/** PostgreSQL 15: the oldest version that is still maintained and that the tests use. */
 const OLDEST = 150_000;
 
-async function state(ground: CheckContext): Promise<DatabaseState> {
-  ownConfig(ground);
-  return readDatabaseState(await ground.database());
+async function state(context: CheckContext): Promise<DatabaseState> {
+  ownConfig(context);
+  return readDatabaseState(await context.database());
 }
 
 export const database: readonly Rule<CheckContext>[] = section('Database', [
   {
     id: 'database.version',
     sentence: 'The database is reachable and runs PostgreSQL 15 or later.',
-    async run(ground) {
-      const { version, versionNumber } = await state(ground);
+    async run(context) {
+      const { version, versionNumber } = await state(context);
       must(versionNumber >= OLDEST, `it runs PostgreSQL ${version}: upgrade to 15 or later`);
-      return `PostgreSQL ${version}${ownConfig(ground).databaseUrl === undefined ? ageOfEmbedded(version, present()) : ''}`;
+      return `PostgreSQL ${version}${ownConfig(context).databaseUrl === undefined ? ageOfEmbedded(version, present()) : ''}`;
     },
   },
   {
     id: 'database.migrations',
     sentence: 'The database schema is up to date.',
-    async run(ground) {
-      ownConfig(ground);
-      const pending = await pendingMigrations(await ground.database());
+    async run(context) {
+      ownConfig(context);
+      const pending = await pendingMigrations(await context.database());
       must(pending.length === 0, `pending migrations: ${pending.join(', ')}. Run gatehouse migrate, or restart the service`);
     },
   },
   {
     id: 'database.durability',
     sentence: 'Committed data survives a power cut: fsync, full_page_writes and synchronous_commit are on.',
-    async run(ground) {
-      const { fsync, fullPageWrites, synchronousCommit } = await state(ground);
+    async run(context) {
+      const { fsync, fullPageWrites, synchronousCommit } = await state(context);
       must(fsync === 'on', `fsync is ${fsync}: set it to on in postgresql.conf`);
       must(fullPageWrites === 'on', `full_page_writes is ${fullPageWrites}: set it to on in postgresql.conf`);
       must(synchronousCommit !== 'off', 'synchronous_commit is off: set it to on in postgresql.conf');
@@ -55,9 +55,9 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
   {
     id: 'database.connections',
     sentence: 'The database allows enough connections for every process (WORKERS).',
-    async run(ground) {
-      const { workers, notifications } = ownConfig(ground);
-      const { maxConnections, reservedConnections } = await state(ground);
+    async run(context) {
+      const { workers, notifications } = ownConfig(context);
+      const { maxConnections, reservedConnections } = await state(context);
       const needed = workers * connectionsOfProcess(notifications);
       const there = maxConnections - reservedConnections;
       must(
@@ -70,13 +70,13 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
   {
     id: 'database.replica',
     sentence: 'The read replica receives committed data within READ_DATABASE_MAX_LAG_MS.',
-    async run(ground) {
-      const { readDatabase } = ownConfig(ground);
+    async run(context) {
+      const { readDatabase } = ownConfig(context);
       if (readDatabase === undefined) throw new Skipped('READ_DATABASE_URL is not set');
       const { url, maxLag } = readDatabase;
       const replica = await openDatabase({ connection: { connectionString: url }, onError: () => undefined });
       try {
-        const lag = await measureReplica(await ground.database(), replica, maxLag);
+        const lag = await measureReplica(await context.database(), replica, maxLag);
         must(
           lag !== undefined,
           `it lags more than ${maxLag} ms, so reads go to the primary. Check that READ_DATABASE_URL is a replica of this database`,
@@ -105,9 +105,9 @@ export const dataChecks: readonly Rule<CheckContext>[] = section('Data', [
   {
     id: 'data.logins',
     sentence: 'Every user name is stored as composed Unicode (NFC), the form that sign-in searches for.',
-    async run(ground) {
-      ownConfig(ground);
-      const found = await read(listUncomposedLogins(await ground.database(), MAX_LISTED + 1));
+    async run(context) {
+      ownConfig(context);
+      const found = await read(listUncomposedLogins(await context.database(), MAX_LISTED + 1));
       if (found === undefined) throw new Skipped('the encoding of the database is not UTF8, so this cannot be checked');
       const listed = found
         .slice(0, MAX_LISTED)
@@ -120,10 +120,10 @@ export const dataChecks: readonly Rule<CheckContext>[] = section('Data', [
   {
     id: 'data.sealed',
     sentence: 'SECRET_KEY can decrypt every stored secret.',
-    async run(ground) {
-      ownConfig(ground);
-      const database = await ground.database();
-      const { id: newest, ids } = await ground.keyring();
+    async run(context) {
+      ownConfig(context);
+      const database = await context.database();
+      const { id: newest, ids } = await context.keyring();
       const sealed = await read(countSealed(database.knex));
       const unopenable = sealed
         .filter(({ keyId }) => !ids.includes(keyId))

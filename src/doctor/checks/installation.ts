@@ -1,4 +1,4 @@
-/** All that is checked about the installation, before the specification is. */
+/** All checks of the installation. They run before the rules of the specification. */
 import type { Rule } from '../rule.ts';
 import { applicationChecks } from './applications.ts';
 import type { CheckContext } from './check-context.ts';

@@ -21,18 +21,18 @@ interface Key {
 /** Milliseconds that an automatic rotation may be late, because it is checked periodically. */
 const LATE = 86_400_000;
 
-/** Two hundred servers at most: of more, the first. */
-const servers = async (ground: CheckContext): Promise<readonly Server[]> =>
-  ((await read(ground, '/authorizationServers?limit=200')) as readonly Server[]).filter(({ status }) => status === 'ACTIVE');
+/** The active ones of the first two hundred servers. */
+const servers = async (context: CheckContext): Promise<readonly Server[]> =>
+  ((await read(context, '/authorizationServers?limit=200')) as readonly Server[]).filter(({ status }) => status === 'ACTIVE');
 
 /** Checks the keys of every active server. */
 const ofEveryServer =
-  (hold: (server: Server, keys: readonly Key[], ground: CheckContext) => Promise<void>) => async (ground: CheckContext) => {
-    const all = await servers(ground);
+  (hold: (server: Server, keys: readonly Key[], context: CheckContext) => Promise<void>) => async (context: CheckContext) => {
+    const all = await servers(context);
     const problems: string[] = [];
     for (const server of all) {
-      const keys = (await read(ground, `/authorizationServers/${server.id}/credentials/keys?limit=200`)) as readonly Key[];
-      await hold(server, keys, ground).catch((error: Error) => problems.push(`${server.id}: ${error.message}`));
+      const keys = (await read(context, `/authorizationServers/${server.id}/credentials/keys?limit=200`)) as readonly Key[];
+      await hold(server, keys, context).catch((error: Error) => problems.push(`${server.id}: ${error.message}`));
     }
     if (problems.length > 0) throw new Broken(problems.join('; '));
     return `${all.length} ${all.length === 1 ? 'server' : 'servers'}`;
@@ -63,10 +63,10 @@ export const keys: readonly Rule<CheckContext>[] = section('Keys', [
   {
     id: 'keys.published',
     sentence: 'The active signing key is published.',
-    run: ofEveryServer(async (server, all, ground) => {
+    run: ofEveryServer(async (server, all, context) => {
       const { kid } = keyOf('ACTIVE', server, all);
       must(
-        (await published(server, ground)).includes(kid),
+        (await published(server, context)).includes(kid),
         `${kid} is not at ${server.issuer}/keys: check caches and proxies in front of the service`,
       );
     }),
@@ -74,10 +74,10 @@ export const keys: readonly Rule<CheckContext>[] = section('Keys', [
   {
     id: 'keys.next',
     sentence: 'The next signing key exists and is already published.',
-    run: ofEveryServer(async (server, all, ground) => {
+    run: ofEveryServer(async (server, all, context) => {
       const { kid } = keyOf('NEXT', server, all);
       must(
-        (await published(server, ground)).includes(kid),
+        (await published(server, context)).includes(kid),
         `${kid} is not at ${server.issuer}/keys: check caches and proxies in front of the service`,
       );
     }),

@@ -8,22 +8,22 @@ import { type CheckContext, ownConfig, readStored } from './check-context.ts';
 /** Milliseconds. */
 const TIMEOUTS_MS = { connection: 5000, silence: 10_000, mail: 15_000 };
 
-const storedServer = (ground: CheckContext) => readStored(ground, ({ knex }) => readMailServer(knex));
+const storedServer = (context: CheckContext) => readStored(context, ({ knex }) => readMailServer(knex));
 
 /** The server of the environment, otherwise of `settings/mail`. */
-async function configured(ground: CheckContext): Promise<SmtpServer> {
-  const config = ownConfig(ground);
+async function configured(context: CheckContext): Promise<SmtpServer> {
+  const config = ownConfig(context);
   const { smtpUrl: url, mailFrom: from } = config;
   if (url !== undefined && from !== undefined) return { url, from };
-  const settings = await storedServer(ground);
-  const route = settings.host === null ? undefined : routeOf(config, await ground.keyring(), settings);
+  const settings = await storedServer(context);
+  const route = settings.host === null ? undefined : routeOf(config, await context.keyring(), settings);
   if (route?.kind !== 'server') throw new Skipped('no mail server is configured: no e-mail is sent');
   return route.server;
 }
 
 /** Settings that require e-mail. */
-const needsOfMail = (ground: CheckContext): Promise<readonly string[]> =>
-  readStored(ground, async (database) => {
+const needsOfMail = (context: CheckContext): Promise<readonly string[]> =>
+  readStored(context, async (database) => {
     const { enabled } = await readSettings({ database }, 'registration');
     const { methods, messageFactors } = await readSettings({ database }, 'sign-in');
     return [
@@ -37,8 +37,8 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   {
     id: 'mail.server',
     sentence: 'The mail server is reachable, encrypts the connection and accepts the credentials.',
-    async run(ground) {
-      const mailer = smtpMailer(await configured(ground), TIMEOUTS_MS);
+    async run(context) {
+      const mailer = smtpMailer(await configured(context), TIMEOUTS_MS);
       try {
         await mailer.verify();
       } catch (error) {
@@ -52,10 +52,10 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   {
     id: 'mail.sign-up',
     sentence: 'If users sign up, sign in or get codes by e-mail, a mail server is configured.',
-    async run(ground) {
-      const [need] = await needsOfMail(ground);
+    async run(context) {
+      const [need] = await needsOfMail(context);
       if (need === undefined) throw new Skipped('sign-up, sign-in and codes by e-mail are off');
-      const route = routeOf(ownConfig(ground), await ground.keyring(), await storedServer(ground));
+      const route = routeOf(ownConfig(context), await context.keyring(), await storedServer(context));
       must(
         route.kind === 'server' || route.kind === 'inbox',
         `${need}, but no mail server is configured: set SMTP_URL and MAIL_FROM, or settings/mail`,
@@ -65,8 +65,8 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   {
     id: 'mail.from',
     sentence: 'The sender address of e-mails can receive replies.',
-    async run(ground) {
-      const { address } = readSender((await configured(ground)).from);
+    async run(context) {
+      const { address } = readSender((await configured(context)).from);
       const domain = address.split('@')[1] ?? '';
       must(
         /^[^.]+(\.[^.]+)+$/.test(domain) && !/\.(invalid|test|example|localhost)$|^localhost\b/.test(domain),

@@ -12,8 +12,8 @@ export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
   {
     id: 'mutual-tls.authorities',
     sentence: 'MTLS_CA_FILE contains certificate authorities that are valid now.',
-    async run(ground) {
-      const file = ownConfig(ground).mtls?.caFile;
+    async run(context) {
+      const file = ownConfig(context).mtls?.caFile;
       if (file === undefined) throw new Skipped('MTLS_CA_FILE is not set');
       const authorities = readAuthorities(file);
       must(authorities.length > 0, `${file} contains no certificate: add the PEM certificates of your authorities`);
@@ -32,9 +32,9 @@ export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
   {
     id: 'mutual-tls.applications',
     sentence: 'If applications authenticate with certificates, the service receives them.',
-    async run(ground) {
-      const { mtls } = ownConfig(ground);
-      const found = await ground
+    async run(context) {
+      const { mtls } = ownConfig(context);
+      const found = await context
         .database()
         .then(({ knex }) => listApplicationsWithCertificate(knex, MAX_LISTED + 1))
         .catch(() => {

@@ -4,7 +4,7 @@ import { challengeName } from '../../features/organization-domains/organization-
 import { listProvedDomains } from '../../features/organization-domains/organization-domains.store.ts';
 import { listWithoutEffect } from '../../features/organization-policy/organization-policy.store.ts';
 import { listOpenDomains, listUnusableProviders } from '../../features/organization-providers/organization-providers.store.ts';
-import { listGivenUp, listUnfinished } from '../../features/organization-setup/organization-setup.store.ts';
+import { listAbandonedSetups, listUnfinishedSetups } from '../../features/organization-setup/organization-setup.store.ts';
 import { readSettings } from '../../features/settings/settings.service.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { txtRecords } from '../../platform/dns/dns.ts';
@@ -21,9 +21,9 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
   {
     id: 'organizations.providers',
     sentence: 'Every identity provider that an organization requires is active and links existing users.',
-    async run(ground) {
-      ownConfig(ground);
-      const unusable = await listUnusableProviders((await ground.database()).knex, MOST);
+    async run(context) {
+      ownConfig(context);
+      const unusable = await listUnusableProviders((await context.database()).knex, MOST);
       const descriptions = unusable.map(({ orgName, name, status }) =>
         status === 'ACTIVE'
           ? `${name} of ${orgName} does not link existing users`
@@ -38,9 +38,9 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
   {
     id: 'organizations.open-domains',
     sentence: 'If an organization requires an identity provider, it does so for each of its verified domains.',
-    async run(ground) {
-      ownConfig(ground);
-      const open = (await listOpenDomains((await ground.database()).knex, MOST)).map(
+    async run(context) {
+      ownConfig(context);
+      const open = (await listOpenDomains((await context.database()).knex, MOST)).map(
         ({ domain, orgName }) => `${shownDomain(domain)} of ${orgName}`,
       );
       must(
@@ -52,10 +52,10 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
   {
     id: 'organizations.policies',
     sentence: 'No organization allows longer sessions than the service.',
-    async run(ground) {
-      ownConfig(ground);
-      const { knex } = await ground.database();
-      const signIn = await readSettings({ database: await ground.database() }, 'sign-in');
+    async run(context) {
+      ownConfig(context);
+      const { knex } = await context.database();
+      const signIn = await readSettings({ database: await context.database() }, 'sign-in');
       const longer = await listWithoutEffect(knex, signIn, MOST);
       must(
         longer.length === 0,
@@ -66,24 +66,24 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
   {
     id: 'organizations.setups',
     sentence: 'No set-up link that was opened is left unfinished for more than a day.',
-    async run(ground) {
-      ownConfig(ground);
-      const { knex } = await ground.database();
-      const open = await listUnfinished(knex, present(), MOST);
+    async run(context) {
+      ownConfig(context);
+      const { knex } = await context.database();
+      const open = await listUnfinishedSetups(knex, present(), MOST);
       must(
         open.length === 0,
         `the set-up of ${listed(open)} is unfinished, and its link still works. Ask the customer to finish, or revoke the link`,
       );
-      const left = await listGivenUp(knex, present(), MOST);
+      const left = await listAbandonedSetups(knex, present(), MOST);
       return left.length === 0 ? undefined : `unfinished set-ups left identity providers without a domain: ${listed(left)}`;
     },
   },
   {
     id: 'organizations.domains',
     sentence: 'No verified domain has the TXT record of another organization that claims it.',
-    async run(ground) {
-      const config = ownConfig(ground);
-      const proved = await listProvedDomains((await ground.database()).knex, MOST);
+    async run(context) {
+      const config = ownConfig(context);
+      const proved = await listProvedDomains((await context.database()).knex, MOST);
       const moved: string[] = [];
       const unproved: string[] = [];
       for (const { domain, challenge, orgName, rivals } of proved) {

@@ -22,12 +22,12 @@ export const hooks: readonly Rule<CheckContext>[] = section('Hooks', [
   {
     id: 'hooks.answer',
     sentence: 'The last call of every active inline hook in the past seven days succeeded.',
-    async run(ground) {
-      const active = ((await read(ground, '/inlineHooks?limit=200')) as readonly Hook[]).filter(({ status }) => status === 'ACTIVE');
+    async run(context) {
+      const active = ((await read(context, '/inlineHooks?limit=200')) as readonly Hook[]).filter(({ status }) => status === 'ACTIVE');
       const problems: string[] = [];
       for (const { id, name } of active) {
         const filter = encodeURIComponent(`eventType eq "inline_hook.executed" and target.id eq "${id}"`);
-        const [last] = (await read(ground, `/logs?filter=${filter}&sortOrder=DESCENDING&limit=1`)) as readonly Asked[];
+        const [last] = (await read(context, `/logs?filter=${filter}&sortOrder=DESCENDING&limit=1`)) as readonly Asked[];
         if (last?.outcome.result === 'FAILURE') problems.push(`${name}: ${last.outcome.reason ?? ''} (${last.published})`);
       }
       if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Open the hook in the console and test it`);
@@ -57,8 +57,8 @@ export const provisioning: readonly Rule<CheckContext>[] = section('Provisioning
   {
     id: 'provisioning.pushed',
     sentence: 'Every active SCIM target responds and accepts all users and groups.',
-    async run(ground) {
-      const all = (await read(ground, '/provisioning?limit=200')) as readonly Target[];
+    async run(context) {
+      const all = (await read(context, '/provisioning?limit=200')) as readonly Target[];
       const active = all.filter(({ status }) => status === 'ACTIVE');
       const problems: string[] = [];
       for (const { applicationId, awaySince, awayReason, lastOutage } of active) {
@@ -68,7 +68,7 @@ export const provisioning: readonly Rule<CheckContext>[] = section('Provisioning
             `${applicationId}: unreachable ${lastOutage.inARow} times in a row, last until ${lastOutage.until}: ${lastOutage.reason}`,
           );
         const at = `/apps/${encodeURIComponent(applicationId)}/provisioning/resources?state=FAILED&limit=1`;
-        const [failed] = (await read(ground, at)) as readonly Failed[];
+        const [failed] = (await read(context, at)) as readonly Failed[];
         if (failed !== undefined) problems.push(`${applicationId}: ${failed.name}: ${failed.error ?? ''}`);
       }
       if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Open the Provisioning tab of the application`);
@@ -108,8 +108,8 @@ export const signals: readonly Rule<CheckContext>[] = section('Signals', [
   {
     id: 'signals.delivered',
     sentence: 'Every enabled signal stream delivers its events, and no receiver has disabled its stream.',
-    async run(ground) {
-      const all = (await read(ground, `/ssf/streams?limit=${MOST}`)) as readonly Stream[];
+    async run(context) {
+      const all = (await read(context, `/ssf/streams?limit=${MOST}`)) as readonly Stream[];
       const problems = all.map(problemOf).filter((problem) => problem !== undefined);
       if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Open the stream under API → Signal streams`);
       return `${all.length} ${all.length === 1 ? 'stream' : 'streams'}${all.length === MOST ? ', the first' : ''}`;

@@ -15,15 +15,15 @@ interface SignInSettings {
   readonly passwordOptional: boolean;
 }
 
-const readSignIn = async (ground: CheckContext) => (await read(ground, '/settings/sign-in')) as SignInSettings;
+const readSignIn = async (context: CheckContext) => (await read(context, '/settings/sign-in')) as SignInSettings;
 
 export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
   {
     id: 'sign-in.phone-codes',
     sentence: 'If codes by phone are a second factor, a webhook sends them.',
-    async run(ground) {
-      const allowed = (await readSignIn(ground)).messageFactors.filter((name) => name === 'sms' || name === 'call');
-      const { url } = (await read(ground, '/settings/telephony')) as { readonly url: string | null };
+    async run(context) {
+      const allowed = (await readSignIn(context)).messageFactors.filter((name) => name === 'sms' || name === 'call');
+      const { url } = (await read(context, '/settings/telephony')) as { readonly url: string | null };
       must(
         allowed.length === 0 || url !== null,
         `messageFactors of settings/sign-in has ${allowed.join(' and ')}, but nothing sends these codes: set url of settings/telephony, or remove the kinds`,
@@ -33,24 +33,24 @@ export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
   {
     id: 'sign-in.bots',
     sentence: 'If sign-up is on, automated sign-ups are slowed down.',
-    async run(ground) {
-      const { enabled } = (await read(ground, '/settings/registration')) as { readonly enabled: boolean };
-      const { signUp } = (await read(ground, '/settings/bots')) as { readonly signUp: string };
+    async run(context) {
+      const { enabled } = (await read(context, '/settings/registration')) as { readonly enabled: boolean };
+      const { signUp } = (await read(context, '/settings/bots')) as { readonly signUp: string };
       must(!enabled || signUp !== 'OFF', 'signUp of settings/bots is OFF: set it to ADAPTIVE');
     },
   },
   {
     id: 'sign-in.passkey-offer',
     sentence: 'If passkeys are offered or replace passwords, browsers can create them for this address.',
-    async run(ground) {
-      const { passkeyOffer, passwordOptional } = await readSignIn(ground);
-      const { protocol, hostname } = new URL(ground.url);
+    async run(context) {
+      const { passkeyOffer, passwordOptional } = await readSignIn(context);
+      const { protocol, hostname } = new URL(context.url);
       const host = hostname.replace(/^\[|\]$/g, '');
       const isPossible = isIP(host) === 0 && (protocol === 'https:' || isLoopbackHost(host));
       const isOffered = passkeyOffer || passwordOptional;
       must(
         !isOffered || isPossible,
-        `browsers create passkeys only for host names with https, so not for ${ground.url}: change BASE_URL, or stop offering passkeys`,
+        `browsers create passkeys only for host names with https, so not for ${context.url}: change BASE_URL, or stop offering passkeys`,
       );
     },
   },
@@ -59,8 +59,8 @@ export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
 const OLDEST_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-async function usesCountries(ground: CheckContext): Promise<boolean> {
-  const { rules } = await readStored(ground, (database) => readSettings({ database }, 'sign-in'));
+async function usesCountries(context: CheckContext): Promise<boolean> {
+  const { rules } = await readStored(context, (database) => readSettings({ database }, 'sign-in'));
   return rules.some(({ conditions }) => conditions.newCountry !== undefined);
 }
 
@@ -68,10 +68,10 @@ export const countryChecks: readonly Rule<CheckContext>[] = section('Countries',
   {
     id: 'countries.database',
     sentence: `If a sign-in rule uses countries, GEO_DATABASE_FILE exists and is at most ${OLDEST_DAYS} days old.`,
-    async run(ground) {
-      const { geoDatabaseFile: file } = ownConfig(ground);
+    async run(context) {
+      const { geoDatabaseFile: file } = ownConfig(context);
       if (file === undefined) {
-        if (!(await usesCountries(ground))) throw new Skipped('no sign-in rule uses countries');
+        if (!(await usesCountries(context))) throw new Skipped('no sign-in rule uses countries');
         throw new Broken('a rule of settings/sign-in uses newCountry but never matches: set GEO_DATABASE_FILE');
       }
       const { built } = await openCountryDatabase(file).catch((error: Error) => {
@@ -90,9 +90,9 @@ export const passwordChecks: readonly Rule<CheckContext>[] = section('Passwords'
   {
     id: 'passwords.range-server',
     sentence: 'The breached-password server responds. While it does not, breached passwords are accepted.',
-    async run(ground) {
-      const config = ownConfig(ground);
-      const policy = await readStored(ground, ({ knex }) => readPasswordPolicy(knex));
+    async run(context) {
+      const config = ownConfig(context);
+      const policy = await readStored(context, ({ knex }) => readPasswordPolicy(knex));
       if (policy.breached === 'OFF') throw new Skipped('the check for breached passwords is off');
       try {
         await tryRangeServer(config, policy);

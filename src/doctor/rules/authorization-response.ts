@@ -3,7 +3,7 @@ import { CALLBACK } from '../fixtures.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 
-/** A field comes with the response types that contain a word, and not with the others. */
+/** The response has the field for response types that contain a word, and for no others. */
 const comesWith = (field: string, word: string) => async (visit: RuleContext) => {
   const { fields } = await visit.hybrid();
   must(fields[field] !== undefined, `${field} must be present with response_type code id_token token`);

@@ -47,7 +47,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
     id: 'authorize.client_id',
     sentence: 'client_id | string | Id of the application',
     async run(visit) {
-      mustBePage(await visit.authorize({ client_id: `${visit.ward.name}-nobody` }), 'the application is unknown');
+      mustBePage(await visit.authorize({ client_id: `${visit.fixtures.name}-nobody` }), 'the application is unknown');
     },
   },
   {

@@ -174,7 +174,7 @@ export const oidcCodes: readonly Rule<RuleContext>[] = section('OIDC codes', [
 ]);
 
 const refusesNobody = (endpoint: string, form: Record<string, string>, status?: number) => async (visit: RuleContext) => {
-  const reply = await visit.send(endpoint, form, basic(`${visit.ward.name}-nobody`, 'nobodys-secret'));
+  const reply = await visit.send(endpoint, form, basic(`${visit.fixtures.name}-nobody`, 'nobodys-secret'));
   if (status !== undefined) mustEqual(reply.status, status, 'status');
   mustEqual(errorOf(reply), 'invalid_client', 'error');
 };

@@ -119,7 +119,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
     sentence: 'An application that asks for signed userinfo gets a JWT signed by the server.',
     async run(visit) {
       const application = await visit.once('an application with signed userinfo', () =>
-        visit.ward.makeApplication('signed-userinfo', { userinfo_signed_response_alg: 'RS256' }),
+        visit.fixtures.makeApplication('signed-userinfo', { userinfo_signed_response_alg: 'RS256' }),
       );
       const reply = await visit.userinfo((await visit.freshTokens('openid email', application)).access_token);
       mustEqual(contentType(reply), JWT, 'Content-Type');
@@ -137,7 +137,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
         const jwks = { keys: [{ ...(await exportJWK(publicKey)), use: 'enc' }] };
         const encrypted = { id_token_encrypted_response_alg: 'ECDH-ES', userinfo_encrypted_response_alg: 'ECDH-ES' };
         const settings = { ...encrypted, userinfo_signed_response_alg: 'RS256', jwks };
-        return { application: await visit.ward.makeApplication('encrypted', settings), key: privateKey };
+        return { application: await visit.fixtures.makeApplication('encrypted', settings), key: privateKey };
       });
       const { id_token: idToken, access_token: token } = await visit.freshTokens('openid email', application);
       const reply = await visit.userinfo(token);
@@ -170,7 +170,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
     sentence: 'An application with pairwise subjects knows its user by a subject of its own, the same in every response.',
     async run(visit) {
       const application = await visit.once('an application with pairwise subjects', () =>
-        visit.ward.makeApplication('pairwise', { grant_types: CODE_AND_REFRESH, subject_type: 'pairwise' }),
+        visit.fixtures.makeApplication('pairwise', { grant_types: CODE_AND_REFRESH, subject_type: 'pairwise' }),
       );
       const { id } = await visit.user();
       const { access_token: token, id_token: idToken, refresh_token: refresh } = await visit.freshTokens(SCOPE, application);
@@ -185,7 +185,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
       const hint = await visit.authorize({ client_id: application.id, prompt: 'none', id_token_hint: String(idToken) });
       must(hint.fields.code !== undefined, 'a hint with this subject must name the user of the session');
       const other = await visit.once('an application of another sector with pairwise subjects', () =>
-        visit.ward.makeApplication('pairwise-other', { redirect_uris: [FOREIGN_CALLBACK], subject_type: 'pairwise' }),
+        visit.fixtures.makeApplication('pairwise-other', { redirect_uris: [FOREIGN_CALLBACK], subject_type: 'pairwise' }),
       );
       const code = await visit.code({ client_id: other.id, redirect_uri: FOREIGN_CALLBACK });
       const form = { grant_type: 'authorization_code', code: code.code, redirect_uri: FOREIGN_CALLBACK, code_verifier: code.verifier };

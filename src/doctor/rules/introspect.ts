@@ -153,7 +153,7 @@ export const introspectionResult: readonly Rule<RuleContext>[] = section('Intros
     sentence: 'aud | string | Audience',
     async run(visit) {
       const { aud } = await visit.introspected('access_token');
-      mustEqual(aud, visit.isBuiltIn ? visit.issuer : visit.ward.audience, 'aud');
+      mustEqual(aud, visit.isBuiltIn ? visit.issuer : visit.fixtures.audience, 'aud');
     },
   },
   {

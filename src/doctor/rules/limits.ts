@@ -3,7 +3,10 @@ import { mustBeError } from '../answers.ts';
 import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
 import { challengeOf, type RuleContext } from '../rule-context.ts';
 
-/** Printable, blank and beyond ASCII: letters and digits of other scripts, and what turns the direction of writing. */
+/**
+ * States with characters that are refused: printable ASCII, spaces, letters and digits of other scripts, and characters that change the writing
+ * direction.
+ */
 const REFUSED_STATES = [' ', 'a b', 'a+b', 'a/b', 'a=b', 'a&b', 'a"b', '<b>', 'a:b', 'a~b', '%', 'ä', '\u0430', '\u{1d7d8}', '\u202e'];
 
 /** A client finds its request by the state, even if the state is refused (RFC 6749 section 4.1.2.1). */

@@ -4,10 +4,10 @@ import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 
-const orgId = (visit: RuleContext): Promise<string> => visit.once('an organization', () => visit.ward.makeOrganization());
+const orgId = (visit: RuleContext): Promise<string> => visit.once('an organization', () => visit.fixtures.makeOrganization());
 
 const call = async (visit: RuleContext, method: string, path: string) =>
-  visit.ward.api.call(method, `/account/org${path}`, undefined, visit.wire);
+  visit.fixtures.api.call(method, `/account/org${path}`, undefined, visit.wire);
 
 /** The organization in the list, which can have many pages; the newest come last. */
 async function item(visit: RuleContext): Promise<Json> {
@@ -50,14 +50,14 @@ export const organizationItem: readonly Rule<RuleContext>[] = section('Organizat
     id: 'organization-item.name',
     sentence: 'name | string | Organization name',
     async run(visit) {
-      mustEqual((await item(visit)).name, visit.ward.name, 'name');
+      mustEqual((await item(visit)).name, visit.fixtures.name, 'name');
     },
   },
   {
     id: 'organization-item.originId',
     sentence: 'originId | string | External name / external id',
     async run(visit) {
-      mustEqual((await item(visit)).originId, `origin of ${visit.ward.name}`, 'originId');
+      mustEqual((await item(visit)).originId, `origin of ${visit.fixtures.name}`, 'originId');
     },
   },
 ]);
@@ -74,14 +74,14 @@ export const organizationDetail: readonly Rule<RuleContext>[] = section('Organiz
     id: 'organization-detail.name',
     sentence: 'name | string | Name',
     async run(visit) {
-      mustEqual((await detail(visit)).name, visit.ward.name, 'name');
+      mustEqual((await detail(visit)).name, visit.fixtures.name, 'name');
     },
   },
   {
     id: 'organization-detail.originId',
     sentence: 'originId | string | External id',
     async run(visit) {
-      mustEqual((await detail(visit)).originId, `origin of ${visit.ward.name}`, 'originId');
+      mustEqual((await detail(visit)).originId, `origin of ${visit.fixtures.name}`, 'originId');
     },
   },
   {
@@ -154,8 +154,8 @@ export const organizationRules: readonly Rule<RuleContext>[] = section('Organiza
     sentence:
       'Create organization | `POST {base_url}/api/v1/account/org` (the heading of the reference states GET; the request example uses POST) | query `orgName` (string) | `orgId` (string), `success` (boolean)',
     async run(visit) {
-      const name = `${visit.ward.name}-${visit.isBuiltIn ? 'one' : 'two'}`;
-      visit.ward.removals.noteOrganization(name);
+      const name = `${visit.fixtures.name}-${visit.isBuiltIn ? 'one' : 'two'}`;
+      visit.fixtures.removals.noteOrganization(name);
       const made = jsonOf(await call(visit, 'POST', `?orgName=${name}`));
       must(typeof made.orgId === 'string' && made.success === true, 'the response must have orgId and success');
     },
@@ -187,10 +187,10 @@ export const organizationRules: readonly Rule<RuleContext>[] = section('Organiza
       'Rename organization | `PUT {base_url}/api/v1/account/org/<orgId>` (the heading of the reference states GET; the request example uses PUT) | path orgId; query `name` (string) | Response: not shown',
     async run(visit) {
       const id = await orgId(visit);
-      const name = `${visit.ward.name}-renamed`;
+      const name = `${visit.fixtures.name}-renamed`;
       mustEqual((await call(visit, 'PUT', `/${id}?name=${name}`)).status, 200, 'status');
       mustEqual(jsonOf(await call(visit, 'GET', `/${id}`)).name, name, 'the new name');
-      mustEqual((await call(visit, 'PUT', `/${id}?name=${visit.ward.name}`)).status, 200, 'status of the way back');
+      mustEqual((await call(visit, 'PUT', `/${id}?name=${visit.fixtures.name}`)).status, 200, 'status of the way back');
     },
   },
   {

@@ -8,7 +8,7 @@ import { mustAskToSignIn } from './arrivals.ts';
 
 const asksForConsent = ({ reply }: Arrival): boolean => formOf(reply.text, 'consent') !== undefined;
 
-/** The built-in server has no scope that demands a dialog. */
+/** Requests a scope that requires a dialog. The built-in server has no such scope. */
 async function ask(visit: RuleContext, parameters: ResponseParameters, browser?: TestBrowser): Promise<Arrival> {
   const { id } = await visit.asking();
   return visit.authorize({ client_id: id, scope: `openid ${ASKED_SCOPE}`, ...parameters }, browser);
@@ -23,7 +23,7 @@ export const prompts: readonly Omit<Rule<RuleContext>, 'section'>[] = [
       mustAskToSignIn(await visit.authorize({}, visit.stranger()));
       must((await visit.authorize()).fields.code !== undefined, 'an existing session must authenticate silently');
       if (visit.isBuiltIn) return;
-      const { id } = await visit.ward.makeApplication('asking-once', { consent_method: 'REQUIRED' });
+      const { id } = await visit.fixtures.makeApplication('asking-once', { consent_method: 'REQUIRED' });
       const browser = await visit.newSession();
       const dialog = await ask(visit, { client_id: id }, browser);
       must(asksForConsent(dialog), 'a scope that requires consent must lead to the consent page');
@@ -40,7 +40,7 @@ export const prompts: readonly Omit<Rule<RuleContext>, 'section'>[] = [
       const nobody = await visit.authorize({ prompt: 'none' }, visit.stranger());
       must(nobody.place !== 'page' && nobody.fields.error !== undefined, 'without a session the response must be an error');
       if (visit.isBuiltIn) return;
-      const { id } = await visit.ward.makeApplication('asking-never', { consent_method: 'REQUIRED' });
+      const { id } = await visit.fixtures.makeApplication('asking-never', { consent_method: 'REQUIRED' });
       const { place, fields } = await ask(visit, { client_id: id, prompt: 'none' });
       must(place !== 'page' && fields.error !== undefined, 'missing consent must lead to an error');
     },

@@ -3,15 +3,15 @@ import { type HttpClient, jsonOf, type Reply } from '../http-client.ts';
 import { must, mustEqual, type Rule } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 
-/** Milliseconds, in case the deletion of its organization does not end it. */
+/** Milliseconds until the token expires, in case it is not deleted with its organization. */
 const TOKEN_LIFETIME = 3_600_000;
 
 /** Limited to the temporary organization, and deleted with it. */
 const tokenOf = (visit: RuleContext): Promise<string> =>
   visit.once('a SCIM token', async () => {
-    const orgId = await visit.once('an organization', () => visit.ward.makeOrganization());
+    const orgId = await visit.once('an organization', () => visit.fixtures.makeOrganization());
     const expiresAt = new Date(Date.now() + TOKEN_LIFETIME).toISOString();
-    const { token } = await visit.ward.api.make('/api-tokens', { name: visit.ward.name, type: 'SCIM', orgId, expiresAt });
+    const { token } = await visit.fixtures.api.make('/api-tokens', { name: visit.fixtures.name, type: 'SCIM', orgId, expiresAt });
     visit.examination.secrets.add(String(token));
     return String(token);
   });

@@ -63,14 +63,14 @@ export const addresses: readonly Rule<RuleContext>[] = section(
       id: 'service.organization-endpoints',
       sentence: 'Organization endpoints are reached under `{base_url}/api/v1/account/org`.',
       async run(visit) {
-        mustEqual((await visit.ward.api.call('GET', '/account/org?limit=1', undefined, visit.wire)).status, 200, 'status');
+        mustEqual((await visit.fixtures.api.call('GET', '/account/org?limit=1', undefined, visit.wire)).status, 200, 'status');
       },
     },
   ],
 );
 
-/** Sign-in, tokens, userinfo, refresh, introspection, revocation, logout: of an application with a secret, and of one without. */
-async function wholeWay(visit: RuleContext): Promise<void> {
+/** A complete flow of an application with a secret, and of one without: sign-in, tokens, userinfo, refresh, introspection, revocation, logout. */
+async function completeFlow(visit: RuleContext): Promise<void> {
   for (const application of [await visit.everything(), await visit.publicOne()]) await wholeWayOf(visit, application);
 }
 
@@ -121,7 +121,7 @@ export const behaviour: readonly Rule<RuleContext>[] = section('What the service
       }
     },
   },
-  { id: 'service.two-modes', sentence: 'It acts as an OIDC / OAuth 2.0 authorization server in two modes:', run: wholeWay },
+  { id: 'service.two-modes', sentence: 'It acts as an OIDC / OAuth 2.0 authorization server in two modes:', run: completeFlow },
   {
     id: 'service.built-in',
     sentence:
@@ -161,7 +161,13 @@ export const behaviour: readonly Rule<RuleContext>[] = section('What the service
     sentence:
       'It exposes a management API for organizations (create, list, read, rename, read department tree), authenticated with an administrator-created API token.',
     async run(visit) {
-      const reply = await visit.ward.api.call('GET', '/account/org?limit=1', undefined, visit.wire, 'an-api-token-that-nobody-has-made');
+      const reply = await visit.fixtures.api.call(
+        'GET',
+        '/account/org?limit=1',
+        undefined,
+        visit.wire,
+        'an-api-token-that-nobody-has-made',
+      );
       mustEqual(reply.status, 401, 'status with an unknown API token');
     },
   },

@@ -34,7 +34,7 @@ export const standards: readonly Rule<RuleContext>[] = [
     async run(visit) {
       const application = await visit.once('an application whose refresh tokens rotate at once', () => {
         const grants = { grant_types: ['authorization_code', 'refresh_token'] };
-        return visit.ward.makeApplication('rotating', { ...grants, refresh_token: { rotation_type: 'ROTATE', leeway: 0 } });
+        return visit.fixtures.makeApplication('rotating', { ...grants, refresh_token: { rotation_type: 'ROTATE', leeway: 0 } });
       });
       const { refresh_token: first } = await visit.freshTokens('openid offline_access', application);
       const refresh = (token: unknown) => visit.post('token', { grant_type: 'refresh_token', refresh_token: String(token) }, application);
@@ -51,7 +51,7 @@ export const standards: readonly Rule<RuleContext>[] = [
       const unknown = await visit.authorize({ resource: 'https://unknown.doctor.invalid' });
       mustEqual(unknown.fields.error, 'invalid_target', 'error of an unknown resource');
       if (visit.isBuiltIn) return;
-      const { otherAudience } = visit.ward;
+      const { otherAudience } = visit.fixtures;
       const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ resource: otherAudience })));
       mustEqual((await visit.introspect(token)).aud, otherAudience, 'aud of what was requested');
     },
@@ -91,7 +91,7 @@ export const standards: readonly Rule<RuleContext>[] = [
       await visit.ownServer();
       const body = JSON.stringify({ redirect_uris: [CALLBACK] });
       const headers = { 'content-type': 'application/json' };
-      const { status } = await visit.wire.send(`${visit.baseUrl}/oauth/v1/${visit.ward.serverId}/register`, {
+      const { status } = await visit.wire.send(`${visit.baseUrl}/oauth/v1/${visit.fixtures.serverId}/register`, {
         method: 'POST',
         headers,
         body,
@@ -164,7 +164,7 @@ export const standards: readonly Rule<RuleContext>[] = [
       const jwks = { keys: [await exportJWK(publicKey)] };
       const bound = { profile: 'fapi2', dpop_bound_access_tokens: true };
       const application = await visit.once('an application of the profile fapi2', () =>
-        visit.ward.makeApplication('fapi2', { ...bound, jwks }, 'private_key_jwt'),
+        visit.fixtures.makeApplication('fapi2', { ...bound, jwks }, 'private_key_jwt'),
       );
       const { fields } = await visit.authorize({
         client_id: application.id,
@@ -172,7 +172,7 @@ export const standards: readonly Rule<RuleContext>[] = [
         code_challenge_method: 'S256',
       });
       mustEqual(fields.error, 'invalid_request', 'error of a request that was not pushed');
-      const weak = await visit.ward.makeApplication('fapi2 with a secret', bound).catch(() => undefined);
+      const weak = await visit.fixtures.makeApplication('fapi2 with a secret', bound).catch(() => undefined);
       must(weak === undefined, 'an application with the profile and a secret must be refused');
     },
   },
@@ -204,7 +204,7 @@ export const standards: readonly Rule<RuleContext>[] = [
       const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
       const trusted = { issuer: 'https://workloads.doctor.invalid', subject: 'workload:*', audience: visit.issuer };
       const federated = [{ ...trusted, jwks: { keys: [await exportJWK(publicKey)] } }];
-      const { id } = await visit.ward.makeApplication(`federated-${randomUUID()}`, { application_type: 'service' }, 'private_key_jwt', {
+      const { id } = await visit.fixtures.makeApplication(`federated-${randomUUID()}`, { application_type: 'service' }, 'private_key_jwt', {
         federated,
       });
       const ask = async (audience: string) => {

@@ -68,7 +68,7 @@ export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinf
     id: 'userinfo-claims.email',
     sentence: 'email | string',
     async run(visit) {
-      mustEqual((await claims(visit)).email, `${visit.ward.name}@doctor.invalid`, 'email');
+      mustEqual((await claims(visit)).email, `${visit.fixtures.name}@doctor.invalid`, 'email');
     },
   },
   { id: 'userinfo-claims.email_verified', sentence: 'email_verified | boolean', run: hasClaim('email_verified', false) },
@@ -92,7 +92,7 @@ export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinf
     sentence: 'An ID token may be configured to hold only a subset.',
     async run(visit) {
       const chosen = await visit.once('an application with a subset of claims', () =>
-        visit.ward.makeApplication('subset', { id_token_claims: ['email'] }),
+        visit.fixtures.makeApplication('subset', { id_token_claims: ['email'] }),
       );
       const idTokenClaims = claimsOf((await visit.freshTokens('openid profile email', chosen)).id_token);
       must(

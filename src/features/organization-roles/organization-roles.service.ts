@@ -27,7 +27,7 @@ import {
 
 /** Limit per organization. */
 const MOST_ORGANIZATION_ROLES = 100;
-/** Each of them loses links and sessions in the transaction that extends the role. */
+/** Maximum members with a role that gets more permissions: each of them loses links and sessions in the same transaction. */
 const MOST_HOLDERS_TO_WIDEN = 1000;
 
 export const organizationRoleFields = z.strictObject({
@@ -43,7 +43,7 @@ export const organizationRoleFields = z.strictObject({
 });
 export type OrganizationRoleInput = z.output<typeof organizationRoleFields>;
 
-/** Its own, oldest first, without those that every organization has. @throws {ApiError} not found, forbidden */
+/** The organization's own roles, oldest first, without the built-in ones. @throws {ApiError} not found, forbidden */
 export async function pageOfOrganizationRoles(
   services: Services,
   orgId: string,

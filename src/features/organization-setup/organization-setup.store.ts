@@ -23,7 +23,7 @@ export interface SetupRow {
 
 const ROW: Columns<SetupRow> = columns('orgId', 'tokenHash', 'browserHash', 'idpId', 'mode', 'domain', 'createdBy', 'created', 'expiresAt');
 
-/** In the place of the organization's link before. */
+/** Replaces the organization's previous link. */
 export async function replaceSetup(trx: Executor, row: SetupRow): Promise<void> {
   await trx('organization_setups').insert(toRow(ROW, row)).onConflict('org_id').merge();
 }
@@ -56,8 +56,8 @@ export async function deleteExpiredSetups(executor: Executor, now: Date, limit: 
   return executor('organization_setups').whereIn('org_id', expired).delete();
 }
 
-/** Organizations with a provider for no domain, and without a link, after an abandoned set-up. */
-export const listGivenUp = (executor: Executor, now: Date, most: number): Promise<string[]> =>
+/** Organizations with an abandoned set-up: their provider is for no domain, and they have no link. */
+export const listAbandonedSetups = (executor: Executor, now: Date, most: number): Promise<string[]> =>
   executor('organization_providers AS o')
     .join('organizations AS g', 'g.id', 'o.org_id')
     .whereNotExists(executor('organization_provider_domains AS d').whereRaw('d.org_id = o.org_id AND d.idp_id = o.idp_id'))
@@ -67,7 +67,7 @@ export const listGivenUp = (executor: Executor, now: Date, most: number): Promis
     .pluck('g.name');
 
 /** Organizations whose link was not used a day after a browser started with it. */
-export const listUnfinished = (executor: Executor, now: Date, most: number): Promise<string[]> =>
+export const listUnfinishedSetups = (executor: Executor, now: Date, most: number): Promise<string[]> =>
   executor('organization_setups AS s')
     .join('organizations AS g', 'g.id', 's.org_id')
     .whereNotNull('s.browser_hash')

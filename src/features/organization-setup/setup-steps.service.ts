@@ -35,7 +35,7 @@ import { bindSetup, consumeSetup, findSetup, noteDomain, type SetupRow } from '.
 export interface PendingSetup {
   readonly row: SetupRow;
   readonly organization: Organization;
-  /** undefined: none is typed. */
+  /** undefined: none was entered. */
   readonly domain: OrganizationDomain | undefined;
   /** undefined: not set up yet. */
   readonly provider: IdentityProvider | undefined;
@@ -44,7 +44,7 @@ export interface PendingSetup {
 /** The service is the actor, because the link's reader is unknown. */
 const acting = (request: RequestContext): RequestContext => ({ ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
 
-/** A link whose creator could still create it: without the role they must not keep a way to set up customers' sign-ins. */
+/** Finds a link that its creator could still create: without the role, they must not be able to set up customers' sign-ins. */
 async function findUsable(executor: Executor, by: Parameters<typeof findSetup>[1]): Promise<SetupRow | undefined> {
   const row = await findSetup(executor, by, present());
   if (row === undefined || row.createdBy === SYSTEM.actor.id) return row;
@@ -53,7 +53,7 @@ async function findUsable(executor: Executor, by: Parameters<typeof findSetup>[1
   return isActive && mayCall(await findRights(executor, maker.id), 'service', 'write') ? row : undefined;
 }
 
-/** @returns the organization's name; undefined: the link is of no use, or another browser has begun. Looking changes nothing. */
+/** @returns the organization's name; undefined: the link cannot be used, or another browser has started. Reading changes nothing. */
 export async function readSetup({ database: { knex } }: Services, token: string): Promise<string | undefined> {
   const row = await findUsable(knex, { tokenHash: digest(token) });
   return row === undefined || row.browserHash !== null ? undefined : (await findOrganization(knex, row.orgId))?.name;

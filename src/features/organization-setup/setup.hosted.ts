@@ -34,7 +34,7 @@ export const SETUP_PAGE = '/setup';
 const COOKIE = 'gatehouse-setup';
 const DAYS = 7;
 
-interface Told {
+interface Shown {
   /** Problem in the language of the page, and its field. */
   readonly problem?: { readonly field: string; readonly message: string };
   readonly typed?: Readonly<Record<string, string>>;
@@ -69,19 +69,19 @@ export async function beginBySetupLink(deps: SignInDeps, ctx: RouterContext): Pr
 }
 
 /** GET /setup @throws {InvalidLink} */
-export const setupPage = async (deps: SignInDeps, ctx: Koa.Context): Promise<void> => show(deps, ctx, await underWay(deps, ctx));
+export const setupPage = async (deps: SignInDeps, ctx: Koa.Context): Promise<void> => show(deps, ctx, await requirePendingSetup(deps, ctx));
 
-/** POST /setup: a step is sent. @throws {InvalidLink} */
+/** POST /setup: receives a step. @throws {InvalidLink} */
 export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
-  const setup = await underWay(deps, ctx);
+  const setup = await requirePendingSetup(deps, ctx);
   await countSetupStep(deps.services, setup.organization.id);
   const step = form.get('step') ?? '';
-  if (step === 'test' && setup.provider !== undefined) return goOut(deps, ctx, setup);
+  if (step === 'test' && setup.provider !== undefined) return redirectToProvider(deps, ctx, setup);
   const problem = await carryOut(deps, ctx, setup, step, form);
   if (problem === undefined) return seeOther(ctx, withCarriedParameters(ctx, SETUP_PAGE));
-  const again = await underWay(deps, ctx);
+  const again = await requirePendingSetup(deps, ctx);
   await show(deps, ctx, again, { problem, typed: Object.fromEntries(form) });
 }
 
@@ -92,7 +92,7 @@ async function carryOut(
   setup: PendingSetup,
   step: string,
   form: URLSearchParams,
-): Promise<Told['problem']> {
+): Promise<Shown['problem']> {
   const { text } = pageLanguage(ctx);
   const request = visitor(ctx, config);
   const value = (name: string) => (form.get(name) ?? '').trim();
@@ -118,25 +118,25 @@ async function carryOut(
   }
 }
 
-/** Redirects to the company's provider by a page of ours, because the form may not lead elsewhere (CSP `form-action`). */
-async function goOut(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup): Promise<void> {
+/** Redirects to the company's provider with a page of this service, because the form cannot lead elsewhere (CSP `form-action`). */
+async function redirectToProvider(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup): Promise<void> {
   const { provider } = setup;
   if (provider === undefined) throw new InvalidLink();
-  await telling(deps, ctx, setup, async () => {
+  await withProviderErrors(deps, ctx, setup, async () => {
     const out = await addressOut(deps, ctx, provider, 'setup', { uiLocales: pageLanguage(ctx).lang }, {});
     await showContinuePage(deps.pages, ctx, out.href, 'setup.test.heading');
   });
 }
 
-/** GET /setup/upstream: what the company's provider has answered. @throws {InvalidLink} */
+/** GET /setup/upstream: handles the response of the company's provider. @throws {InvalidLink} */
 export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
-  const setup = await underWay(deps, ctx);
+  const setup = await requirePendingSetup(deps, ctx);
   const { provider } = setup;
   const taken = await consumeCallback(deps, ctx, 'setup');
   const { text } = pageLanguage(ctx);
   const problem = (message: string) => show(deps, ctx, setup, { problem: { field: 'test', message } });
   if (provider === undefined || taken?.kept.idpId !== provider.id) return problem(text('upstream.over'));
-  await telling(deps, ctx, setup, async () => {
+  await withProviderErrors(deps, ctx, setup, async () => {
     const { email } = await deps.upstream.identify(provider, taken.kept, taken.answer);
     const tried = await finishSetup(deps.services, setup, email, visitor(ctx, deps.config));
     if (tried === 'gone') throw new InvalidLink();
@@ -152,7 +152,7 @@ export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promi
 }
 
 /** Shows provider errors in plain words and logs them. */
-async function telling(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, run: () => Promise<void>): Promise<void> {
+async function withProviderErrors(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
@@ -167,7 +167,7 @@ async function telling(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, 
 }
 
 /** @throws {InvalidLink} */
-async function underWay(deps: SignInDeps, ctx: Koa.Context): Promise<PendingSetup> {
+async function requirePendingSetup(deps: SignInDeps, ctx: Koa.Context): Promise<PendingSetup> {
   const secret = cookieIn(ctx, COOKIE, deps.config.secure, SETUP_PAGE) ?? '';
   const setup = secret === '' ? undefined : await findPendingSetup(deps.services, secret);
   if (setup === undefined) throw new InvalidLink();
@@ -182,7 +182,7 @@ function stepOf({ domain, provider }: PendingSetup, ctx: Koa.Context): keyof typ
   return provider === undefined || 'change' in ctx.query ? 'provider' : 'test';
 }
 
-async function show(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, { problem, typed = {} }: Told = {}): Promise<void> {
+async function show(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, { problem, typed = {} }: Shown = {}): Promise<void> {
   const { row, organization, domain, provider } = setup;
   const language = pageLanguage(ctx);
   const { text } = language;

@@ -1,4 +1,4 @@
-/** The tree of departments as a page can show it: nested, a few levels deep, with the number of what lies below each. */
+/** The tree of departments for a page: nested, a few levels deep, with the number of departments below each. */
 
 interface Node {
   readonly id: string;

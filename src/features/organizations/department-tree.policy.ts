@@ -7,7 +7,7 @@ interface Node {
 }
 
 /**
- * Pre-order, siblings in the order given. It does not recur, so that no depth is too great.
+ * Pre-order, siblings in the order given. Not recursive, so that no depth is too great.
  * @param departments all of one organization; every parent is among them and none is above itself
  */
 export function inPreOrder<T extends Node>(departments: readonly T[]): T[] {

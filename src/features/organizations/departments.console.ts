@@ -1,4 +1,4 @@
-/** The departments of an organization: one with what lies below it, adding, changing, moving, deleting. */
+/** The departments of an organization: the page of one with its subdepartments; adding, changing, moving and deleting. */
 
 import { z } from 'zod';
 import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';

@@ -102,7 +102,7 @@ export const putMember = (
   request: RequestContext,
 ): Promise<readonly string[]> => putMembers(services, orgId, [userId], depId, request);
 
-/** `putMember` for several users: for all of them or, when one is refused, for none. @returns those who were no members */
+/** `putMember` for several users: if one is refused, none becomes a member. @returns the users who were not members before */
 export async function putMembers(
   services: Services,
   orgId: string,
@@ -132,7 +132,7 @@ async function putWithin(
   const orgId = organization.id;
   const after = { orgId, userId, depId: depId || undefined };
   const before = await findMembership(trx, orgId, userId);
-  const user = await personInReach(trx, userId, request, before === undefined ? 'ALL' : 'MANAGE_MEMBERS');
+  const user = await requireUserInReach(trx, userId, request, before === undefined ? 'ALL' : 'MANAGE_MEMBERS');
   if (before !== undefined && before.depId === after.depId) return { rises: false, isNew: false };
   const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
   if (rises) await revokeCredentials(trx, userId, { orgId }, request);
@@ -197,7 +197,7 @@ export async function removeMember(services: Services, orgId: string, userId: st
  * @param need permission in an organization of the user. ALL for a new membership, because it can lead to the account
  * @throws {ApiError} not found, forbidden
  */
-async function personInReach(trx: Executor, userId: string, request: RequestContext, need: 'MANAGE_MEMBERS' | 'ALL'): Promise<User> {
+async function requireUserInReach(trx: Executor, userId: string, request: RequestContext, need: 'MANAGE_MEMBERS' | 'ALL'): Promise<User> {
   const user = await findUserById(trx, userId);
   const orgIds = await findOrgIds(trx, userId);
   const reaches = (verb: Verb, needed: typeof need) => {

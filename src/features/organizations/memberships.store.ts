@@ -25,7 +25,7 @@ export const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_i
 /** @param o alias of the organization's row @returns expression of the number of its members */
 export const memberCountOf = (o: string): string => keptCount(MEMBER_COUNTS, `${o}.id`);
 
-/** @returns of how many organizations, at most `limit` */
+/** @returns the number of organizations, at most `limit` */
 export const foldMemberCounts = (executor: Executor, limit: number): Promise<number> => foldCounts(executor, MEMBER_COUNTS, limit);
 
 export interface Membership {
@@ -193,7 +193,7 @@ export const listMemberships = (executor: Executor, orgId: string, search: Membe
 
 const ORDERS: Readonly<Record<MemberOrder, string>> = { ...USER_ORDERS, joined: 'memberships.seq' };
 
-/** A member with all that is known of the user. */
+/** A member with all fields of the user. */
 export type PlacedUser = JoinedUser & Pick<Member, 'depId'>;
 
 /** A page by number, in any order. @param total number of all members, if known */

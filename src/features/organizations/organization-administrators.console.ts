@@ -1,4 +1,4 @@
-/** The tab Administrators of an organization: who administers it alone; and one more, found by name or e-mail address. */
+/** The tab Administrators of an organization: users who administer only this organization. Another one is found by name or e-mail address. */
 import { usersIn } from '../../pages/console/candidates.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';

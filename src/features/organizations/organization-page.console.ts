@@ -49,7 +49,7 @@ function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, is
   ];
 }
 
-/** A page about one organization, and what an administrator of it must be allowed to see it. */
+/** A page about one organization, and the permission that an administrator of the organization needs to see it. */
 export interface Below {
   readonly label: string;
   /** Below the organization's address. */

@@ -13,5 +13,5 @@ export interface Department {
   readonly originId: string;
 }
 
-/** What organizations can be sorted by. */
+/** Sort orders of organizations. */
 export type OrganizationOrder = 'name' | 'created' | 'members';

@@ -150,10 +150,10 @@ export async function lockForChange(
   return organization;
 }
 
-/** The organization as an event of the audit log names it. */
+/** The organization as the target of audit events. */
 export const target = ({ id, name }: Pick<Organization, 'id' | 'name'>) => ({ id, type: 'Organization', displayName: name });
 
 const described = ({ name, originId, type }: Organization) => ({ name, originId, type });
 
-/** @param field under which the caller gave the name */
+/** @param field of the name in the request */
 const nameTaken = (field: string) => conflict({ field, message: 'another organization has this name. Choose another name' });

@@ -23,12 +23,12 @@ export interface Organization {
 
 const ORGANIZATION: Columns<Organization> = columns('id', 'name', 'originId', 'type', 'created', 'lastUpdated');
 
-/** Held from before a new organization's number is drawn until its commit. */
+/** Lock held from before a new organization gets its number until the commit. */
 const CREATION_LOCK = 0x6f726773;
 
 /**
- * One after the other, so that none becomes visible before an older one: the pages of the list would shift.
- * @returns false when another organization has that name
+ * Inserts one at a time, so that none becomes visible before an older one: the pages of the list would shift.
+ * @returns false if another organization has that name
  */
 export async function insertOrganization(trx: Executor, organization: Organization): Promise<boolean> {
   await trx.raw('SELECT pg_advisory_xact_lock(?)', [CREATION_LOCK]);
@@ -65,7 +65,7 @@ const ORDERS: Readonly<Record<OrganizationOrder, string>> = {
   members: memberCountOf('organizations'),
 };
 
-/** Which organizations. */
+/** Filter of organizations. */
 export interface OrganizationSelection {
   readonly reach: Reach;
   /** Each word is a prefix of a word of the name or of the external ID; or the whole is the ID. */
@@ -79,7 +79,7 @@ export const selectOrganizations = (
   window: NumberedWindow,
 ): Promise<NumberedPage<Organization>> => readNumberedPage(selected(executor, selection), ORGANIZATION, window, ORDERS);
 
-/** With how many members it has. */
+/** An organization with its number of members. */
 export type CountedOrganization = Organization & { readonly members: number };
 
 export const selectCountedOrganizations = (

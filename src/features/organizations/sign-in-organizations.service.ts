@@ -1,9 +1,9 @@
-/** The organizations that a user chooses among when they sign in. */
+/** The organizations that a user can choose from at a sign-in. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { listSignInOrganizations } from './memberships.store.ts';
 import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
-/** @param most how many at most, the oldest memberships first */
+/** @param most maximum number, oldest memberships first */
 export const listOrganizationsToChoose = (
   { database: { knex } }: Pick<Services, 'database'>,
   userId: string,

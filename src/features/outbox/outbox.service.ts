@@ -78,13 +78,13 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
     }),
   );
 
-  /** @returns false when something could not be read */
+  /** @returns false if something could not be read */
   async function look(among: Iterable<string>): Promise<boolean> {
     const looks = await Promise.all([...among].map((kind) => senders.get(kind)?.sendDue()));
     return !looks.includes(false);
   }
 
-  /** At all kinds of which anything is waiting. */
+  /** Checks all kinds that have entries. */
   async function lookAtAll(): Promise<boolean> {
     try {
       return await look(await kindsWaiting(database.pool, kinds));
@@ -222,7 +222,7 @@ function pauseBefore(error: unknown, carrier: Carrier, { attempts, created }: Ou
     : carrier.pauseAfter(attempts, (present().getTime() - created.getTime()) / 1000);
 }
 
-/** @returns undefined for an entry that cannot even be read: it must not be tried for ever */
+/** @returns undefined if the entry cannot be read: it must not be retried forever */
 function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Carrier['givenUp']> | undefined {
   try {
     return carrier.givenUp(payload);

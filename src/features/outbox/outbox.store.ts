@@ -43,7 +43,7 @@ export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void>
 /** Entries without a receiver are spread over lanes: each query visits every receiver with pending entries, so there must be few. */
 const LANES = 16;
 
-/** @param name a sender that others should delay as little as possible @returns an ordering key */
+/** @param name of a sender whose entries should delay those of others as little as possible @returns an ordering key */
 export const laneOf = (name: string): string => String(Number.parseInt(hash('sha256', name).slice(0, 8), 16) % LANES);
 
 const RECEIVERS = `WITH RECURSIVE receivers AS (
@@ -74,7 +74,7 @@ const CLAIM = `${RECEIVERS}, waiting AS (
     SELECT o.seq FROM outbox o JOIN waiting USING (seq) WHERE o.due <= :now ORDER BY turn, o.due LIMIT :limit FOR UPDATE OF o SKIP LOCKED
   )) RETURNING seq, kind, ordering_key AS "orderingKey", object_key AS "objectKey", payload, attempts, created`;
 
-// So that many entries of one object do not block all others.
+// Prevents many entries of one object from blocking all others.
 const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
     SELECT o.seq FROM receivers r CROSS JOIN LATERAL (${LOOKED_AT}) o WHERE ${IS_ASKED_FOR} AND ${IS_BEHIND}
   )
@@ -173,7 +173,7 @@ export interface Receiver {
   readonly orderingKey: string;
 }
 
-/** Ends the pauses of a receiver, except those until `besides` at the latest, which are running deliveries. */
+/** Makes all entries of a receiver due, except those whose pause ends before `besides`: they are being delivered. */
 export async function endPausesOf(executor: Executor, { kind, orderingKey }: Receiver, now: Date, besides: Date): Promise<void> {
   await executor('outbox').where({ kind, ordering_key: orderingKey }).where('due', '>', besides).update({ due: now });
 }
@@ -214,7 +214,7 @@ export interface Waiting {
   readonly oldest: Date | null;
   /** When the next attempt is due. */
   readonly due: Date | null;
-  /** Why the last attempt that is known of failed; null: none has. */
+  /** Error of the last failed attempt, if known; null: none failed. */
   readonly lastError: string | null;
 }
 
@@ -230,7 +230,7 @@ export async function waitingFor(executor: Executor, { kind, orderingKey }: Rece
 export interface KindLoad {
   readonly count: number;
   readonly oldest: Date | null;
-  /** Why the last attempt of one of them failed, if known. */
+  /** Error of the last failed attempt of one of them, if known. */
   readonly lastError: string | null;
 }
 

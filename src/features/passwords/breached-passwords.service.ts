@@ -61,11 +61,11 @@ async function lookUp({ config, log }: Parts, password: string, address: string)
 }
 
 /** The range that tests request: it says nothing about any user's password. */
-const NOBODYS = '00000';
+const TEST_RANGE = '00000';
 
 /** Tests the server. @throws if it does not respond with a range, with the reason */
 export async function tryRangeServer(config: Config, { breachedRangeUrl }: Pick<PasswordPolicy, 'breachedRangeUrl'>): Promise<void> {
-  await readRange(clientOf(config), breachedRangeUrl ?? BREACHED_RANGES, NOBODYS);
+  await readRange(clientOf(config), breachedRangeUrl ?? BREACHED_RANGES, TEST_RANGE);
 }
 
 /** @throws if the status is not 200, or the response is late or not a list of digests */

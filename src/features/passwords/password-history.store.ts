@@ -18,7 +18,7 @@ export async function rememberFormerHash(trx: Executor, userId: string, password
 export type ScryptCost = readonly [work: number, ln: number, r: number, p: number];
 
 /** The most expensive imported hash of each kind; null: none. */
-export interface DearestHashes {
+export interface CostliestHashes {
   /** The work factor. */
   readonly bcrypt: number | null;
   /** PBKDF2 with this digest: iterations, for all blocks of the key. */
@@ -49,14 +49,14 @@ const scryptCost = (scheme: string): string => {
 
 const [M, T, P] = parameters(4);
 
-const DEAREST = `SELECT max(CASE WHEN starts_with(password_hash, '$2b$') THEN substr(password_hash, 5, 2)::integer END) AS bcrypt,
+const COSTLIEST = `SELECT max(CASE WHEN starts_with(password_hash, '$2b$') THEN substr(password_hash, 5, 2)::integer END) AS bcrypt,
     ${iterations('sha1', 20)} AS sha1, ${iterations('sha256', 32)} AS sha256, ${iterations('sha512', 64)} AS sha512,
     ${scryptCost('scrypt')} AS scrypt, ${scryptCost('firebase-scrypt')} AS firebase,
     max(CASE WHEN starts_with(password_hash, '$foreign-argon2') THEN ARRAY[${M} * ${T}, ${M}, ${T}, ${P}] END) AS argon2,
     coalesce(bool_or(password_hash = '${PASSWORD_ELSEWHERE}'), false) AS elsewhere
   FROM users WHERE password_hash NOT LIKE '$argon2id$%'`;
 
-export async function findDearestImported(executor: Executor): Promise<DearestHashes> {
-  const { rows } = await executor.raw<{ rows: [DearestHashes] }>(DEAREST);
+export async function findCostliestHashes(executor: Executor): Promise<CostliestHashes> {
+  const { rows } = await executor.raw<{ rows: [CostliestHashes] }>(COSTLIEST);
   return rows[0];
 }

@@ -143,7 +143,7 @@ export interface AccessDecision {
 const names = ({ include }: Listed, value: string): boolean => include.includes(value);
 
 /** Without a user, a rule with people matches only if it contains everyone. */
-function fitsPeople({ people: { users, groups, roles } = {} }: RuleConditions, user: AccessFacts['user']): boolean {
+function matchesPeople({ people: { users, groups, roles } = {} }: RuleConditions, user: AccessFacts['user']): boolean {
   if (users === undefined && groups === undefined && roles === undefined) return true;
   if (groups !== undefined && names(groups, EVERYONE)) return true;
   if (user === undefined) return false;
@@ -154,26 +154,26 @@ function fitsPeople({ people: { users, groups, roles } = {} }: RuleConditions, u
   );
 }
 
-const fitsGrantType = ({ grantTypes }: RuleConditions, type: AccessGrantType): boolean =>
+const matchesGrantType = ({ grantTypes }: RuleConditions, type: AccessGrantType): boolean =>
   grantTypes === undefined || names(grantTypes, ANY) || names(grantTypes, type);
 
 /** An empty list does not match a request without scopes either. */
-const fitsScopes = ({ scopes }: RuleConditions, requested: readonly string[]): boolean =>
+const matchesScopes = ({ scopes }: RuleConditions, requested: readonly string[]): boolean =>
   scopes === undefined || names(scopes, ANY) || (scopes.include.length > 0 && requested.every((scope) => names(scopes, scope)));
 
-const fitsDetails = ({ authorizationDetails: types }: RuleConditions, requested: readonly string[]): boolean =>
+const matchesDetails = ({ authorizationDetails: types }: RuleConditions, requested: readonly string[]): boolean =>
   types === undefined || names(types, ANY) || requested.every((type) => names(types, type));
 
-const fitsActor = ({ actors }: RuleConditions, actor: string | undefined): boolean =>
+const matchesActor = ({ actors }: RuleConditions, actor: string | undefined): boolean =>
   actors === undefined || (actor !== undefined && (names(actors, ANY) || names(actors, actor)));
 
 /** @returns why the rule does not match, or that it matches */
-function judge({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
-  if (!fitsGrantType(conditions, facts.grantType)) return 'the rule is for another grant type';
-  if (!fitsPeople(conditions, facts.user)) return 'the rule is for other people';
-  if (!fitsActor(conditions, facts.actor)) return 'the rule is for other actors';
-  if (!fitsDetails(conditions, facts.detailTypes ?? [])) return 'the rule is for other authorization details';
-  return fitsScopes(conditions, facts.scopes) ? 'the rule fits' : 'the rule is for other scopes';
+function evaluateRule({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
+  if (!matchesGrantType(conditions, facts.grantType)) return 'the rule is for another grant type';
+  if (!matchesPeople(conditions, facts.user)) return 'the rule is for other people';
+  if (!matchesActor(conditions, facts.actor)) return 'the rule is for other actors';
+  if (!matchesDetails(conditions, facts.detailTypes ?? [])) return 'the rule is for other authorization details';
+  return matchesScopes(conditions, facts.scopes) ? 'the rule fits' : 'the rule is for other scopes';
 }
 
 /** A day: retired keys are published for that long. */
@@ -204,7 +204,7 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
     }
     reasons.push({ reason: 'the policy is for this client', ...named });
     for (const rule of policy.rules) {
-      const reason = judge(rule, facts);
+      const reason = evaluateRule(rule, facts);
       reasons.push({ reason, ruleId: rule.id, rule: rule.name, ...named });
       if (reason === 'the rule fits') return decided(policy, rule);
     }

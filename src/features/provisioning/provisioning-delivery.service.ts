@@ -20,18 +20,18 @@ import { PROVISIONING, prioritizeRemovals, queueDifferences, queueOne } from './
 import { type ScimTarget, scimTarget, TargetRefusal, TargetUnavailable } from './scim-target.service.ts';
 
 /** Maximum seconds of a delivery: several calls of up to five seconds each. */
-const TAKEN_FOR = 90;
+const LONGEST_DELIVERY = 90;
 
 /** Queues every user and group of an application that differs at the target, leaving users first. Ends pauses; deliveries in progress are left alone. */
 export async function queueAll(trx: Executor, applicationId: string): Promise<void> {
   const now = present();
   await queueDifferences(trx, applicationId, now);
-  await endPausesOf(trx, { kind: PROVISIONING, orderingKey: applicationId }, now, new Date(now.getTime() + TAKEN_FOR * 1000));
+  await endPausesOf(trx, { kind: PROVISIONING, orderingKey: applicationId }, now, new Date(now.getTime() + LONGEST_DELIVERY * 1000));
   await prioritizeRemovals(trx, applicationId, now);
 }
 
 /** Seconds between two probes of an unavailable target. */
-const PROBE = 20;
+const PROBE_INTERVAL = 20;
 /** Seconds for which an entry waits after a failed probe; it is due immediately when the target is back. */
 const WHILE_AWAY = 600;
 const entry = z.object({ applicationId: z.string(), kind: z.enum(['user', 'group', 'all', 'probe']), id: z.string() });
@@ -39,15 +39,15 @@ const entry = z.object({ applicationId: z.string(), kind: z.enum(['user', 'group
 const secondsFromNow = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
 
 /** Statuses that concern every resource: refused credentials, a wrong URL, too many requests. */
-const OF_ALL: readonly unknown[] = [401, 404, 429];
+const TARGET_WIDE: readonly unknown[] = [401, 404, 429];
 
 /**
  * Throws the error of a push again, as a refusal of this resource if the target is available otherwise.
  * @throws {TargetUnavailable} the target is unavailable for all
  * @throws {TargetRefusal} the target refuses this resource
  */
-async function judge(scim: ScimTarget, error: unknown): Promise<never> {
-  if (!(error instanceof TargetUnavailable) || OF_ALL.includes(error.status)) throw error;
+async function rethrow(scim: ScimTarget, error: unknown): Promise<never> {
+  if (!(error instanceof TargetUnavailable) || TARGET_WIDE.includes(error.status)) throw error;
   await scim.check();
   throw new TargetRefusal(error.status ?? 503, error.message);
 }
@@ -62,7 +62,7 @@ const LEAVER_PAUSE = 3600;
 const LEAVING = 'leaving';
 
 /** Temporary refusals are retried. Others wait for a change, or for a retry by an administrator. */
-const isPassing = ({ status }: TargetRefusal): boolean => status >= 500 || status === 403 || status === 408;
+const isTemporary = ({ status }: TargetRefusal): boolean => status >= 500 || status === 403 || status === 408;
 
 export function provisioningDelivery(services: Services, call: Outbound): Carrier {
   const { database, keyring } = services;
@@ -72,19 +72,19 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     try {
       await scim.check();
     } catch (error) {
-      if (error instanceof TargetUnavailable) throw new Postponed(error.message, error.retryAfter ?? PROBE);
+      if (error instanceof TargetUnavailable) throw new Postponed(error.message, error.retryAfter ?? PROBE_INTERVAL);
       throw error;
     }
     await database.transaction(async (trx) => {
       await markAvailable(trx, applicationId, present());
       await queueAll(trx, applicationId);
       // A running delivery is postponed when it ends, then prioritized.
-      await queueOne(trx, { applicationId, kind: 'all', id: '' }, secondsFromNow(PROBE));
+      await queueOne(trx, { applicationId, kind: 'all', id: '' }, secondsFromNow(PROBE_INTERVAL));
     });
     return 'delivered';
   }
 
-  async function goAway({ applicationId }: ProvisioningTarget, { message, retryAfter = PROBE }: TargetUnavailable): Promise<void> {
+  async function goAway({ applicationId }: ProvisioningTarget, { message, retryAfter = PROBE_INTERVAL }: TargetUnavailable): Promise<void> {
     await database.transaction(async (trx) => {
       // With a pause: a target that only answers the probe would be called without end.
       if (await markUnavailable(trx, applicationId, present(), message))
@@ -110,12 +110,12 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
       ...{ state: 'FAILED' as const, digest: isLeaver ? LEAVING : null, failures, error: error.message, lastAttempt: present() },
     };
     await database.transaction((trx) => saveProvisioned(trx, target, failed));
-    return isPassing(error) ? (pauseAfter(failures) ?? (isLeaver ? LEAVER_PAUSE : undefined)) : undefined;
+    return isTemporary(error) ? (pauseAfter(failures) ?? (isLeaver ? LEAVER_PAUSE : undefined)) : undefined;
   }
 
   async function carry(scim: ScimTarget, target: ProvisioningTarget, kind: ProvisionedKind, id: string): Promise<void> {
     try {
-      await (kind === 'user' ? pushUser : pushGroup)(services, scim, target, id).catch((error: unknown) => judge(scim, error));
+      await (kind === 'user' ? pushUser : pushGroup)(services, scim, target, id).catch((error: unknown) => rethrow(scim, error));
     } catch (error) {
       if (error instanceof TargetUnavailable) {
         await goAway(target, error);
@@ -128,7 +128,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
   }
 
   return {
-    takenFor: TAKEN_FOR,
+    takenFor: LONGEST_DELIVERY,
     async deliver(payload) {
       const { applicationId, kind, id } = entry.parse(payload);
       const target = await findProvisioningTarget(database.knex, applicationId);

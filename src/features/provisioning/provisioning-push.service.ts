@@ -84,11 +84,11 @@ export async function pushUser(services: Services, scim: ScimTarget, target: Pro
   const plan = await planUser(services, target, userId);
   if (plan.action === 'none') return;
   if (plan.action === 'forget') return services.database.transaction((trx) => forgetProvisioned(trx, applicationId, 'user', userId));
-  if (plan.action !== 'push') return takeAway(services, scim, target, userId, plan);
+  if (plan.action !== 'push') return deactivateOrDelete(services, scim, target, userId, plan);
   const { name, wanted, known } = plan;
   const contents = digest(JSON.stringify([wanted.resource, wanted.owned]));
   if (known?.state === 'PROVISIONED' && known.digest === contents) return;
-  const pushed = await bring(services, scim, target, userId, plan);
+  const pushed = await createOrChange(services, scim, target, userId, plan);
   await services.database.transaction(async (trx) => {
     const result = { ...pushed, digest: contents };
     if (!(await saveProvisioned(trx, target, succeeded('user', userId, name, 'PROVISIONED', result)))) return;
@@ -109,7 +109,7 @@ const INACTIVE = 'inactive';
  * Deactivates the user at the target, or deletes them there. Deactivation changes only `active`: a target that refuses another attribute must not
  * keep the user active.
  */
-async function takeAway(
+async function deactivateOrDelete(
   services: Services,
   scim: ScimTarget,
   target: ProvisioningTarget,
@@ -162,7 +162,7 @@ const succeeded = (
 ): ProvisionedResource => ({ kind, id, name, state, ...pushed, failures: 0, error: null, lastAttempt: present(), lastSuccess: present() });
 
 /** Creates or changes the user there. */
-async function bring(
+async function createOrChange(
   services: Services,
   scim: ScimTarget,
   target: ProvisioningTarget,

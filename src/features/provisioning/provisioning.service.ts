@@ -231,19 +231,19 @@ export async function dryRun(services: Services, applicationId: string, window: 
 
 async function plannedUser(services: Services, target: ProvisioningTarget, id: string, login: string): Promise<PlannedUser> {
   const plan = await planUser(services, target, id);
-  const told = (action: PlannedUser['action'], resource?: ScimObject, error?: string) => ({ id, name: login, action, resource, error });
-  if (plan.action === 'none' || plan.action === 'forget') return told('NONE');
-  if (plan.action === 'delete') return told('DELETE');
+  const resultOf = (action: PlannedUser['action'], resource?: ScimObject, error?: string) => ({ id, name: login, action, resource, error });
+  if (plan.action === 'none' || plan.action === 'forget') return resultOf('NONE');
+  if (plan.action === 'delete') return resultOf('DELETE');
   const sent = plan.action === 'push' ? plan.wanted.resource : undefined;
   const remoteId = plan.known?.remoteId;
   try {
     const scim = scimTarget(services.keyring, sharedOutbound(services.config), target);
     const linked = remoteId == null ? undefined : await scim.read(`/Users/${encodeURIComponent(remoteId)}`);
-    if (plan.action !== 'push') return told(linked === undefined || linked.active === false ? 'NONE' : 'DEACTIVATE');
-    if (linked !== undefined) return told(mergedRemoteUser(linked, plan.wanted) === undefined ? 'NONE' : 'UPDATE', sent);
-    return told((await findRemoteUser(services, scim, target, id, plan.wanted)) === undefined ? 'CREATE' : 'LINK', sent);
+    if (plan.action !== 'push') return resultOf(linked === undefined || linked.active === false ? 'NONE' : 'DEACTIVATE');
+    if (linked !== undefined) return resultOf(mergedRemoteUser(linked, plan.wanted) === undefined ? 'NONE' : 'UPDATE', sent);
+    return resultOf((await findRemoteUser(services, scim, target, id, plan.wanted)) === undefined ? 'CREATE' : 'LINK', sent);
   } catch (error) {
-    if (error instanceof TargetUnavailable || error instanceof TargetRefusal) return told('FAIL', sent, error.message);
+    if (error instanceof TargetUnavailable || error instanceof TargetRefusal) return resultOf('FAIL', sent, error.message);
     throw error;
   }
 }

@@ -28,9 +28,9 @@ export function attributePath(name: string): Path | undefined {
   return [...(isCore ? [] : [urn]), attribute, ...(sub === undefined ? [] : [sub])];
 }
 
-const BOOKS = new Map(USER.attributes.map((attribute) => [attribute.name, attribute]));
+const CORE_ATTRIBUTES = new Map(USER.attributes.map((attribute) => [attribute.name, attribute]));
 /** Is the core attribute multi-valued? Such an attribute is sent or omitted as a whole. */
-export const isList = ([name = '', ...rest]: Path): boolean => rest.length === 0 && BOOKS.get(name)?.multiValued === true;
+export const isList = ([name = '', ...rest]: Path): boolean => rest.length === 0 && CORE_ATTRIBUTES.get(name)?.multiValued === true;
 
 function ownedIn(attributes: readonly ScimAttribute[], before: Path): Path[] {
   return attributes.flatMap((attribute) => {

@@ -126,7 +126,7 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
     });
     const parsed = status === 200 ? tokenResponse.safeParse(jsonIn(text)) : undefined;
     if (parsed?.success !== true)
-      throw new TargetUnavailable(`the token endpoint answered ${status}${told(text)}`, { status: 401, retryAfter });
+      throw new TargetUnavailable(`the token endpoint answered ${status}${errorText(text)}`, { status: 401, retryAfter });
     const lifetime = Math.min(parsed.data.expires_in, LONGEST_TOKEN) - 30;
     tokens.set(applicationId, { value: parsed.data.access_token, until: present().getTime() + lifetime * 1000, of: version });
     return parsed.data.access_token;
@@ -154,12 +154,15 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       return request(method, path, body, true);
     }
     if (AWAY.has(answer.status))
-      throw new TargetUnavailable(`${method} ${path.replace(/\?.*/, '')} was answered with ${answer.status}${told(answer.text)}`, answer);
+      throw new TargetUnavailable(
+        `${method} ${path.replace(/\?.*/, '')} was answered with ${answer.status}${errorText(answer.text)}`,
+        answer,
+      );
     return answer;
   }
 
   function refuse(method: string, path: string, { status, text }: Answer): TargetRefusal {
-    return new TargetRefusal(status, `${method} ${path.replace(/\?.*/, '')} was answered with ${status}${told(text)}`);
+    return new TargetRefusal(status, `${method} ${path.replace(/\?.*/, '')} was answered with ${status}${errorText(text)}`);
   }
 
   const isGood = ({ status }: Answer) => status >= 200 && status <= 299;
@@ -234,7 +237,7 @@ function jsonIn(text: string | undefined): unknown {
 }
 
 /** Error text of the target (RFC 7644 section 3.12), in parentheses and on one line; empty if there is none. */
-function told(text: string | undefined): string {
+function errorText(text: string | undefined): string {
   if (text === undefined) return ' (the answer is too large)';
   const parsed = problem.safeParse(jsonIn(text));
   const words = parsed.success ? [parsed.data.scimType, parsed.data.detail].filter((word) => word !== undefined).join(': ') : '';

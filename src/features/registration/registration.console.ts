@@ -121,7 +121,7 @@ const newToken = z.object({
   expires: z.enum(['1', '7', '90', 'never']),
 });
 
-/** Result of the form, in a form that can be stored for repeated submissions. */
+/** Result of the form, stored for repeated submissions. */
 interface ShownToken {
   readonly name: string;
   readonly value: string;

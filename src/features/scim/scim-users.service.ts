@@ -240,11 +240,11 @@ async function refuseTakeover(trx: Executor, user: User, isOfSignIn: boolean): P
 }
 
 /** @param hasEvent has the change already been recorded? */
-async function keepLink(trx: Executor, caller: ScimCaller, { user, link, wanted }: Change, isTold: boolean): Promise<void> {
+async function keepLink(trx: Executor, caller: ScimCaller, { user, link, wanted }: Change, hasEvent: boolean): Promise<void> {
   const isRenamed = wanted.externalId !== link.externalId;
   if (!isRenamed && isDeepStrictEqual(wanted.labels, link.labels)) return;
   await saveUserLink(trx, caller.tokenId, user.id, wanted);
-  if (isTold && !isRenamed) return;
+  if (hasEvent && !isRenamed) return;
   await recordEvent(trx, {
     eventType: 'user.account.update_profile',
     displayMessage: 'Update user profile',

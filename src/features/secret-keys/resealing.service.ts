@@ -69,7 +69,7 @@ const channelOf =
 /** Entries for e-mails and notifications contain their kind; those for forgotten passwords do not. */
 const note = z.looseObject({ id: z.string(), sealed: z.string(), kind: z.string().optional() });
 
-function noteAnew({ value }: SealedRow, again: Again): string {
+function resealOutboxEntry({ value }: SealedRow, again: Again): string {
   const { id, sealed, ...rest } = note.parse(JSON.parse(value));
   return JSON.stringify({ ...rest, id, sealed: again(sealed, contextOfNote(id, rest.kind)) });
 }
@@ -86,14 +86,14 @@ const SEALED_SETTINGS: Readonly<Record<string, readonly [member: string, context
   [PAIRWISE_SETTING]: ['salt', PAIRWISE_SALT_CONTEXT],
 };
 
-function settingAnew({ key: name, value }: SealedRow, again: Again): string {
+function resealSetting({ key: name, value }: SealedRow, again: Again): string {
   const [member = '', context = ''] = SEALED_SETTINGS[name] ?? [];
   const { [member]: found, ...rest } = z.looseObject({ [member]: z.looseObject({ sealed: z.string() }) }).parse(JSON.parse(value));
   return JSON.stringify({ ...rest, [member]: { ...found, sealed: again(String(found?.sealed), context) } });
 }
 
 /** Encryption functions of each column, from the features that own it. */
-const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => string>> = {
+const RESEAL: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => string>> = {
   signingKeys: alone(signingKeyContext),
   applicationSecrets: alone(applicationSecretContext),
   providerSecrets: alone(providerContext),
@@ -103,7 +103,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   formerInlineHookSecrets: hookSecretOf('inline_hook'),
   provisioningSecrets: alone(targetSecretContext),
   signalAuthorizations: alone(streamAuthorizationContext),
-  settings: settingAnew,
+  settings: resealSetting,
   hookHeaders: channelOf('event_hook'),
   inlineHookHeaders: channelOf('inline_hook'),
   factors: alone(totpContext),
@@ -112,7 +112,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   phoneNumbers: alone(phoneNumberContext),
   repeatableAnswers: alone(answerContext),
   devInbox: alone(inboxContext),
-  outbox: noteAnew,
+  outbox: resealOutboxEntry,
 };
 
 export interface Resealed {
@@ -145,7 +145,7 @@ export async function resealEverything(services: Sealing, batch = BATCH): Promis
       const rows = await listSealedOtherwise(database.knex, place, { keyId: keyring.id, after, limit: batch });
       const changes = rows.flatMap((row) => {
         try {
-          return [{ ...row, anew: ANEW[name](row, (sealed, context) => keyring.seal(keyring.open(sealed, context), context)) }];
+          return [{ ...row, resealed: RESEAL[name](row, (sealed, context) => keyring.seal(keyring.open(sealed, context), context)) }];
         } catch {
           count(unopened, place.table, 1);
           return [];

@@ -98,18 +98,18 @@ export async function listSealedOtherwise(
 export async function replaceSealed(
   executor: Executor,
   { table, column, json, key, keyType }: SealedColumn,
-  changes: readonly (SealedRow & { readonly anew: string })[],
+  changes: readonly (SealedRow & { readonly resealed: string })[],
 ): Promise<number> {
   const type = json ? 'jsonb' : 'text';
   const { rowCount } = await executor.raw<{ rowCount: number }>(
-    `UPDATE ?? SET ?? = changed.anew::${type}
-      FROM unnest(?::${keyType}[], ?::text[], ?::text[]) AS changed (key, value, anew) WHERE ??.?? = changed.key AND ??.?? = changed.value::${type}`,
+    `UPDATE ?? SET ?? = changed.resealed::${type}
+      FROM unnest(?::${keyType}[], ?::text[], ?::text[]) AS changed (key, value, resealed) WHERE ??.?? = changed.key AND ??.?? = changed.value::${type}`,
     [
       table,
       column,
       changes.map((change) => change.key),
       changes.map(({ value }) => value),
-      changes.map(({ anew }) => anew),
+      changes.map(({ resealed }) => resealed),
       ...[table, key, table, column],
     ],
   );

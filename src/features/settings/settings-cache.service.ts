@@ -8,7 +8,7 @@ import { findCommittedTexts } from '../texts/texts.store.ts';
 import { DEFAULT_SETTINGS, readCommittedSettings, type Settings, type SettingsName } from './settings.service.ts';
 
 type Caches = { readonly [N in SettingsName]: CachedValue<Settings[N]> };
-interface Known {
+interface CachesOfPool {
   readonly settings: Caches;
   readonly texts: CachedValue<ChangedTexts>;
   readonly zones: CachedValue<Zones>;
@@ -17,7 +17,7 @@ type Zones = Awaited<ReturnType<typeof findCommittedZones>>;
 type Parts = Pick<Services, 'database' | 'notifications'>;
 
 /** By pool: services within a transaction have a different database object, but the process's pool. */
-const caches = new WeakMap<Services['database']['pool'], Known>();
+const caches = new WeakMap<Services['database']['pool'], CachesOfPool>();
 
 /**
  * Settings cached in this process.
@@ -32,7 +32,7 @@ export const currentTexts = (services: Parts): Promise<ChangedTexts> => cachesOf
 /** The network zones that rules of the sign-in policy refer to. */
 export const currentZones = (services: Parts): Promise<Zones> => cachesOf(services).zones.current();
 
-function cachesOf({ database, notifications }: Parts): Known {
+function cachesOf({ database, notifications }: Parts): CachesOfPool {
   const known = caches.get(database.pool);
   if (known !== undefined) return known;
   const cache = <N extends SettingsName>(name: N, meanwhile?: Settings[N]) =>

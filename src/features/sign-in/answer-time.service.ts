@@ -9,7 +9,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { PASSWORD_IMPORT } from '../inline-hooks/inline-hooks.resource.ts';
 import { findActiveHookOf } from '../inline-hooks/inline-hooks.store.ts';
 import { verifyImportedHash } from '../passwords/imported-passwords.service.ts';
-import { type DearestHashes, findDearestImported, type ScryptCost } from '../passwords/password-history.store.ts';
+import { type CostliestHashes, findCostliestHashes, type ScryptCost } from '../passwords/password-history.store.ts';
 import { verifyPassword } from '../passwords/passwords.service.ts';
 
 /** Milliseconds until the stored hashes are checked again in the background, to notice imports by other processes. */
@@ -75,8 +75,8 @@ function begin(database: Database): Promise<Known> {
 
 async function look(database: Database): Promise<Known> {
   const at = performance.now();
-  const dearest = await findDearestImported(database.knex);
-  const hashes = costlyHashes(dearest);
+  const costliest = await findCostliestHashes(database.knex);
+  const hashes = costlyHashes(costliest);
   const before = measured.get(database);
   if (before === undefined || at - before.at >= MEASURE_AGAIN || before.hashes.join() !== hashes.join()) {
     let longest = 0;
@@ -84,14 +84,14 @@ async function look(database: Database): Promise<Known> {
     measured.set(database, { hashes, longest, at });
   }
   const compared = (measured.get(database)?.longest ?? 0) * timings.comparisonMargin;
-  return { longest: Math.max(compared, await timeOfHook(database, dearest)), at };
+  return { longest: Math.max(compared, await timeOfHook(database, costliest)), at };
 }
 
 const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';
 const KEY_BYTES = 32;
 
 /** Random hashes with the highest cost of each kind. */
-function costlyHashes({ bcrypt, sha1, sha256, sha512, scrypt, firebase, argon2 }: DearestHashes): string[] {
+function costlyHashes({ bcrypt, sha1, sha256, sha512, scrypt, firebase, argon2 }: CostliestHashes): string[] {
   const pbkdf2 = { sha1: [sha1, 20], sha256: [sha256, 32], sha512: [sha512, 64] } as const;
   const like = (cost: ScryptCost) => `ln=${cost[1]},r=${cost[2]},p=${cost[3]}$${SALT}$${zeros(KEY_BYTES)}`;
   return [
@@ -111,7 +111,7 @@ const zeros = (size: number): string => Buffer.alloc(size).toString('base64');
 const unpadded = (base64: string): string => base64.replace(/=+$/, '');
 
 /** @returns milliseconds of a refusal with an inline hook; 0 without one */
-async function timeOfHook(database: Database, { elsewhere }: DearestHashes): Promise<number> {
+async function timeOfHook(database: Database, { elsewhere }: CostliestHashes): Promise<number> {
   if (!elsewhere || (await findActiveHookOf(database.knex, PASSWORD_IMPORT)) === undefined) return 0;
   const begun = performance.now();
   await verifyPassword(null, 'a password of nobody');

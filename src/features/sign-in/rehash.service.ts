@@ -12,7 +12,7 @@ import { asSignedInUser } from './sign-in-events.service.ts';
 
 export interface Rehashed {
   readonly compared: string;
-  readonly anew: string;
+  readonly newHash: string;
 }
 
 /**
@@ -22,15 +22,15 @@ export interface Rehashed {
 export async function rehashPassword(user: User | undefined, password: string): Promise<Rehashed | undefined> {
   const compared = user?.passwordHash ?? null;
   if (compared === null || !isOutdated(compared)) return undefined;
-  const anew = await hashPassword(password).catch((error: unknown) => {
+  const newHash = await hashPassword(password).catch((error: unknown) => {
     if (!(error instanceof Overloaded)) throw error;
   });
-  return anew === undefined ? undefined : { compared, anew };
+  return newHash === undefined ? undefined : { compared, newHash };
 }
 
 /** For an imported password, also records that it is now verified locally. */
-export async function storeRehash(trx: Executor, user: User, { compared, anew }: Rehashed, request: RequestContext): Promise<void> {
-  const isKept = await replacePasswordHash(trx, user.id, compared, anew);
+export async function storeRehash(trx: Executor, user: User, { compared, newHash }: Rehashed, request: RequestContext): Promise<void> {
+  const isKept = await replacePasswordHash(trx, user.id, compared, newHash);
   if (!isKept || compared !== PASSWORD_ELSEWHERE) return;
   const displayMessage = 'Import password of user by inline hook';
   await recordEvent(trx, {

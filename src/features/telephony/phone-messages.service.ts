@@ -92,7 +92,7 @@ export async function sendToPhone(
   const data = await telephonyData(services, user, message, request);
   const answer = await callHook(services, TELEPHONY, hook, hookMessage({ type: 'com.okta.telephony.provider' }, data, `${baseUrl}/`));
   if (answer.kind === 'failed') return { problem: 'TELEPHONY_FAILED', told: answer.told, reason: answer.problem };
-  return isTaken(answer.response) ? { told: answer.told } : { problem: 'TELEPHONY_FAILED', told: answer.told, reason: 'REFUSED' };
+  return isAccepted(answer.response) ? { told: answer.told } : { problem: 'TELEPHONY_FAILED', told: answer.told, reason: 'REFUSED' };
 }
 
 /** Records in the audit log that a code was sent to a phone, or why it was not. */
@@ -142,7 +142,7 @@ const action = z.object({
 });
 
 /** An empty response with a status of 2xx also accepts the message. */
-function isTaken({ commands, error }: HookResponse): boolean {
+function isAccepted({ commands, error }: HookResponse): boolean {
   if (error) return false;
   return (commands ?? []).every((command) => action.safeParse(command).data?.value.every(({ status }) => status === 'SUCCESSFUL') === true);
 }

@@ -23,7 +23,7 @@ export async function insertTrustedBrowser(trx: Executor, browser: TrustedBrowse
 }
 
 /** Selects those of these tokens that are valid for the user. */
-const counting = (executor: Executor, userId: string, tokenHashes: readonly string[], since: Date, now: Date) =>
+const validTokens = (executor: Executor, userId: string, tokenHashes: readonly string[], since: Date, now: Date) =>
   executor('trusted_browsers')
     .where({ user_id: userId })
     .whereIn('token_hash', tokenHashes)
@@ -38,7 +38,7 @@ export async function touchTrustedBrowser(
   since: Date,
   now: Date,
 ): Promise<boolean> {
-  return (await counting(trx, userId, tokenHashes, since, now).update({ last_used: now })) > 0;
+  return (await validTokens(trx, userId, tokenHashes, since, now).update({ last_used: now })) > 0;
 }
 
 export async function isTrustedToken(
@@ -48,7 +48,7 @@ export async function isTrustedToken(
   since: Date,
   now: Date,
 ): Promise<boolean> {
-  return (await counting(executor, userId, tokenHashes, since, now).first('id')) !== undefined;
+  return (await validTokens(executor, userId, tokenHashes, since, now).first('id')) !== undefined;
 }
 
 /** @returns false when the user has no such browser */

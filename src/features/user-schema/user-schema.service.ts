@@ -60,7 +60,7 @@ export async function changeUserSchema(
     const after = changed(before, changes);
     if (JSON.stringify(after) === JSON.stringify(before)) return before;
     refuseTooMany(after);
-    await carryThrough(trx, before, changes);
+    await applyChanges(trx, before, changes);
     await updateUserSchema(trx, after, now);
     await recordEvent(trx, {
       eventType: 'user.schema.update',
@@ -117,7 +117,7 @@ function changed({ attributes, removing }: UserSchema, changes: ReadonlyMap<stri
  * (attribute-definitions.service.ts).
  * @throws {ApiError} conflict
  */
-async function carryThrough(trx: Executor, before: UserSchema, changes: ReadonlyMap<string, Attribute | null>): Promise<void> {
+async function applyChanges(trx: Executor, before: UserSchema, changes: ReadonlyMap<string, Attribute | null>): Promise<void> {
   const wasUnique = new Set(before.attributes.filter(({ unique }) => unique).map(({ name }) => name));
   const known = new Set(before.attributes.map(({ name }) => name));
   for (const [name, attribute] of changes) {

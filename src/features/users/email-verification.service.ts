@@ -63,7 +63,7 @@ export async function requestVerification(
   if (!(await isMailPossible(services, request))) return 'not-possible';
   const email = composedName(typed);
   if (!isMailable(email) || INVISIBLE.test(email)) return 'not-an-address';
-  if (await leadsAround(services.database.knex, userId, email)) return 'provider-required';
+  if (await bypassesProvider(services.database.knex, userId, email)) return 'provider-required';
   if (!(await mayMailAgain(services, userId))) return 'too-many';
   await services.database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
@@ -75,7 +75,7 @@ export async function requestVerification(
 }
 
 /** Would this address bypass the identity provider that is currently required of the user? */
-async function leadsAround(executor: Executor, userId: string, email: string): Promise<boolean> {
+async function bypassesProvider(executor: Executor, userId: string, email: string): Promise<boolean> {
   const required = await findRequiredProvider(executor, userId);
   return required !== undefined && (await findRequiredProvider(executor, userId, email))?.id !== required.id;
 }
@@ -143,7 +143,7 @@ export async function confirmEmail(services: Services, token: string, request: R
       return undefined;
     const { email } = found;
     const isNew = email !== before.email;
-    if (isNew && ((await findTakenNames(trx, { ...before, email })).size > 0 || (await leadsAround(trx, before.id, email))))
+    if (isNew && ((await findTakenNames(trx, { ...before, email })).size > 0 || (await bypassesProvider(trx, before.id, email))))
       return undefined;
     await updateUser(trx, before.id, { email, emailVerified: true, lastUpdated: now });
     const himself: RequestContext = { ...request, actor: { id: before.id, type: 'User', displayName: before.login } };

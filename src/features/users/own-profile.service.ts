@@ -106,7 +106,7 @@ export async function changeOwnProfile(
     await change(services, userId, { ...given, ...profile }, added, request);
     return { wrong: [], added: new Map() };
   } catch (error) {
-    if (error instanceof NotGood) return { wrong: [], added: error.problems };
+    if (error instanceof InvalidAttributes) return { wrong: [], added: error.problems };
     throw error;
   }
 }
@@ -138,7 +138,7 @@ export const changeOwnLanguage = (
 ): Promise<void> => change(services, userId, { preferredLanguage: language ?? '' }, {}, request);
 
 /** Rolls the transaction back. */
-class NotGood extends Error {
+class InvalidAttributes extends Error {
   constructor(readonly problems: ReadonlyMap<string, AddedProblem>) {
     super('invalid attributes');
   }
@@ -164,7 +164,7 @@ async function change(
     refuseValues(schema, own, values, after);
     await updateUser(trx, userId, { profile: after.profile, lastUpdated: after.lastUpdated });
     const taken = await findTakenAttribute(trx, schema, after);
-    if (taken !== undefined) throw new NotGood(new Map([[taken, 'taken']]));
+    if (taken !== undefined) throw new InvalidAttributes(new Map([[taken, 'taken']]));
     await recordEvent(trx, {
       eventType: 'user.account.update_profile',
       displayMessage: 'User changed their profile',
@@ -182,5 +182,6 @@ function refuseValues(schema: UserSchema, own: readonly Attribute[], values: Rea
   const refused = new Set(valueProblems(schema, given, { complete: false }).map(({ field }) => field));
   const isTooLarge = sizeProblem(addedValues(profile)) !== undefined;
   const bad = own.filter(({ name }) => isTooLarge || refused.has(`profile.${name}`));
-  if (bad.length > 0) throw new NotGood(new Map(bad.map(({ name }) => [name, isEmptyValue(values[name]) ? 'required' : 'wrong'])));
+  if (bad.length > 0)
+    throw new InvalidAttributes(new Map(bad.map(({ name }) => [name, isEmptyValue(values[name]) ? 'required' : 'wrong'])));
 }

@@ -25,7 +25,7 @@ const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): 
   step in MAKE && (step !== 'activate' || passwordHash === null);
 
 /** Steps with an optional notification e-mail. */
-const TELL: Readonly<Partial<Record<LifecycleStep, typeof activateUser>>> = { activate: activateUser, refuse: refuseSignUp };
+const NOTIFYING: Readonly<Partial<Record<LifecycleStep, typeof activateUser>>> = { activate: activateUser, refuse: refuseSignUp };
 
 /** Steps that another one reverses. Activating again requires a new password or a link. */
 const REVERSED: Readonly<Partial<Record<LifecycleStep, LifecycleStep>>> = { suspend: 'unsuspend', unsuspend: 'suspend' };
@@ -85,9 +85,9 @@ const takeOne: ConsolePage = {
         () => ({ goTo: home, notice: step === 'activate' && sendEmail ? 'user-activated-by-mail' : stepOf(step, user).notice }),
       );
     }
-    const tell = TELL[step];
-    if (tell === undefined) await takeStep(visit.services, user.id, step, visit.request);
-    else await tell(visit.services, user.id, { sendEmail: true }, visit.request);
+    const notifying = NOTIFYING[step];
+    if (notifying === undefined) await takeStep(visit.services, user.id, step, visit.request);
+    else await notifying(visit.services, user.id, { sendEmail: true }, visit.request);
     const undo = REVERSED[step];
     return { goTo: home, notice: stepOf(step, user).notice, undo: undo && { href: `${home}/life-cycle/${undo}` } };
   },

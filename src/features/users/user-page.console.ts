@@ -24,7 +24,7 @@ interface Below {
   readonly path: string;
   readonly access: Access;
   /** true: administrators of an organization see it only if they can change the user. */
-  readonly isClose?: boolean;
+  readonly onlyIfChangeable?: boolean;
 }
 
 interface TabOfUser {
@@ -43,7 +43,7 @@ export const ACCESS: TabOfUser = {
     { label: 'Groups', path: '/groups', access: 'service' },
     { label: 'Organizations', path: '/organizations', access: 'organizations' },
     { label: 'Administrator roles', path: '/roles', access: 'service' },
-    { label: 'Consents', path: '/consents', access: 'organizations', isClose: true },
+    { label: 'Consents', path: '/consents', access: 'organizations', onlyIfChangeable: true },
   ],
 };
 
@@ -51,9 +51,9 @@ export const SECURITY_TAB: TabOfUser = {
   label: 'Security',
   path: '/security',
   pages: [
-    { label: 'Second factors and passkeys', path: '/factors', access: 'organizations', isClose: true },
-    { label: 'Trusted browsers', path: '/trusted-browsers', access: 'organizations', isClose: true },
-    { label: 'Sessions', path: '/sessions', access: 'organizations', isClose: true },
+    { label: 'Second factors and passkeys', path: '/factors', access: 'organizations', onlyIfChangeable: true },
+    { label: 'Trusted browsers', path: '/trusted-browsers', access: 'organizations', onlyIfChangeable: true },
+    { label: 'Sessions', path: '/sessions', access: 'organizations', onlyIfChangeable: true },
     { label: 'Linked accounts', path: '/linked-accounts', access: 'service' },
   ],
 };
@@ -106,7 +106,7 @@ export async function subjectToChange(visit: ConsoleRequest): Promise<UserSubjec
 /** The pages of a tab that the administrator can see. */
 export const visiblePages = ({ request }: ConsoleRequest, { isChangeable }: UserSubject, { pages }: TabOfUser): readonly Below[] => {
   const seesAll = mayCall(request.roles, 'service', 'read');
-  return pages.filter(({ access, isClose }) => seesAll || (access === 'organizations' && (isChangeable || !isClose)));
+  return pages.filter(({ access, onlyIfChangeable }) => seesAll || (access === 'organizations' && (isChangeable || !onlyIfChangeable)));
 };
 
 /** A page about the user in its tab, with the actions menu. */

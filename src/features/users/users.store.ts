@@ -98,8 +98,8 @@ export async function updatePasswordHash(executor: Executor, id: string, passwor
  * Stores a new hash of the same password, if the stored hash is still the compared one: a newer password is not overwritten.
  * @returns whether it was stored
  */
-export async function replacePasswordHash(executor: Executor, id: string, compared: string, anew: string): Promise<boolean> {
-  return (await executor('users').where({ id, password_hash: compared }).update({ password_hash: anew })) === 1;
+export async function replacePasswordHash(executor: Executor, id: string, compared: string, newHash: string): Promise<boolean> {
+  return (await executor('users').where({ id, password_hash: compared }).update({ password_hash: newHash })) === 1;
 }
 
 /** @returns false if another user has the user name */

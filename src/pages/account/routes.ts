@@ -1,4 +1,4 @@
-/** The signed-in user's own pages, all on one screen: which address shows what. */
+/** Routes of the signed-in user's own pages. */
 import Router from '@koa/router';
 import type Koa from 'koa';
 import { applicationsPage } from '../../features/applications/applications.account.ts';

@@ -2,7 +2,7 @@
 import type { IconName } from '../../platform/http/icons.ts';
 import type { Action } from './page.ts';
 
-/** By the last word of its address. */
+/** By the last segment of the URL. */
 const ICONS: Readonly<Record<string, IconName>> = {
   activate: 'activate',
   activity: 'log',
@@ -42,8 +42,8 @@ const ICONS: Readonly<Record<string, IconName>> = {
   verify: 'verify',
   'verify-email': 'mail',
 };
-/** Actions at such an address take something away. */
-const TAKES_AWAY = /\/(delete|remove|revoke|take|unlink|deactivate)$/;
+/** URLs of actions that remove something. */
+const DESTRUCTIVE = /\/(delete|remove|revoke|take|unlink|deactivate)$/;
 
 export interface DrawnAction extends Action {
   readonly icon: IconName;
@@ -57,7 +57,7 @@ export const drawnActions = (actions: readonly Action[]): readonly DrawnAction[]
   actions
     .map((action): DrawnAction => {
       const last = pathOf(action).split('/').at(-1) ?? '';
-      const danger = action.danger ?? TAKES_AWAY.test(pathOf(action));
+      const danger = action.danger ?? DESTRUCTIVE.test(pathOf(action));
       return { ...action, danger, icon: action.icon ?? ICONS[last] ?? (danger ? 'remove' : 'open') };
     })
     .sort((one, other) => Number(one.danger) - Number(other.danger));

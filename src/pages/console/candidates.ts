@@ -29,7 +29,7 @@ async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
 
 const searched = (words: string): string | undefined => (words === '' ? undefined : words);
 
-/** Those within reach. */
+/** Organizations that the caller can see. */
 export const organizationsIn = ({ services, request }: Pick<ConsoleRequest, 'services' | 'request'>): Candidates => ({
   what: 'organizations',
   async find(words, most) {
@@ -84,7 +84,7 @@ export function departmentsOf(departments: readonly Department[]): Candidates {
 
 const userLabel = ({ login, profile }: User): string => [fullName(profile), login].filter(Boolean).join(' – ');
 
-/** Those within reach, by any of their names and e-mail addresses. */
+/** Users whom the caller can see, by any of their names and e-mail addresses. */
 export const usersIn = ({ services, request }: Pick<ConsoleRequest, 'services' | 'request'>): Candidates => ({
   what: 'users',
   async find(words, most) {

@@ -24,7 +24,7 @@ const NOUNS = {
 
 interface Choice {
   readonly id: string;
-  /** The first is its name. */
+  /** The first cell is the row's name. */
   readonly cells: readonly [name: string, ...Content[]];
   /** It cannot be selected, because it is already included. */
   readonly isTaken: boolean;
@@ -86,7 +86,7 @@ export function undoOfAdding(added: readonly string[], removal: (id: string) => 
   return id === undefined || added.length > 1 ? undefined : { href: removal(encodeURIComponent(id)) };
 }
 
-/** @returns the ids that were chosen @throws {ApiError} validation: none was */
+/** @returns the IDs that were selected @throws {ApiError} validation: none was selected */
 export function chosenIn(form: URLSearchParams): readonly string[] {
   const ids = [...new Set(form.getAll(CHOSEN))];
   if (ids.length === 0) throw validation([{ field: CHOSEN, message: 'Select at least one row.' }]);

@@ -3,7 +3,7 @@ import type { Text } from '../../platform/i18n/phrase.ts';
 import { drawnFields, type Field } from './form.ts';
 import type { Typed } from './page.ts';
 
-/** Rows are chosen by check boxes and sent with one button. */
+/** Rows are selected with check boxes and submitted with one button. */
 export interface Choosing {
   /** Address that receives the selection. */
   readonly action: string;
@@ -15,7 +15,7 @@ export interface Choosing {
   readonly typed: Typed;
 }
 
-/** The check boxes have no label that a problem could name. */
+/** The check boxes of rows have no label, so their problem is shown without a field. */
 export function drawnChoosing({ fields, typed, ...choosing }: Choosing) {
   const problems = typed.problems.map((problem) => (problem.field === choosing.name ? { message: problem.message } : problem));
   const drawn = drawnFields(fields, { values: typed.values, problems });

@@ -25,7 +25,7 @@ export interface Confirmation extends Pick<ConfirmedStep, 'path' | 'danger' | 'n
   /** Label of the action, e.g. `Delete`. */
   readonly label: string;
   readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[] | Consequences>);
-  /** Last word of the address of the step that reverses it completely. Absent: none does. */
+  /** Last segment of the URL of the step that reverses this one completely. Absent: none does. */
   readonly reverse?: string | ((visit: ConsoleRequest) => Promise<string | undefined>);
   carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
 }
@@ -87,7 +87,7 @@ export const confirmedStep = ({ path, access, submit, danger = false, notice, go
   },
 });
 
-/** A step that affects more than these is confirmed by typing the name. */
+/** A step that affects more objects than this is confirmed by typing the name. */
 const MANY = 20;
 const TYPED_NAME = 'confirmed-name';
 

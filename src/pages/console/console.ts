@@ -64,7 +64,7 @@ const HOME = '/admin';
 const titleOf = ({ t }: Translator, title: Text, status: number): string =>
   t(phrase(status >= 400 ? 'Error: {title} – Admin console' : '{title} – Admin console', { title: asPhrase(title) }));
 
-/** @returns a middleware that answers everything under /admin and leaves the rest to the next */
+/** @returns a middleware that answers everything under /admin; other requests go to the next one */
 export function adminConsole({
   config,
   services,
@@ -84,7 +84,7 @@ export function adminConsole({
   const kept = keptForms({ keys, secure: config.secure });
 
   /** Returns the user, or the required prompt: sign in, sign in again, or use a second factor. */
-  async function whoIs(
+  async function userOrPrompt(
     ctx: RouterContext,
     { needsFreshSignIn = false }: Pick<ConsolePage, 'needsFreshSignIn'>,
   ): Promise<ConsoleUser | SignInPrompt> {
@@ -159,7 +159,7 @@ export function adminConsole({
     await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images, connects: true });
   }
 
-  /** A form that cannot be carried out before another sign-in comes back with its page. */
+  /** Stores the form of a user who must sign in first: it is shown again with its page. */
   async function keepForm(ctx: RouterContext): Promise<void> {
     const session = await own.current(ctx);
     if (ctx.method !== 'POST' || session === undefined || ctx.is('multipart')) return;
@@ -172,7 +172,7 @@ export function adminConsole({
   const forAdministrators =
     (page: Pick<ConsolePage, 'needsFreshSignIn'>, step: (ctx: RouterContext, person: ConsoleUser) => Promise<void>) =>
     async (ctx: RouterContext) => {
-      const person = await whoIs(ctx, page);
+      const person = await userOrPrompt(ctx, page);
       if (typeof person === 'string') {
         await keepForm(ctx);
         return door.begin(ctx, person === 'login' ? undefined : person);

@@ -125,10 +125,10 @@ export interface TablePart extends PartHead {
   readonly files?: readonly Action[];
 }
 
-/** A text to be copied whole, e.g. a snippet or a JSON object. */
+/** A text to copy as a whole, e.g. a snippet or a JSON object. */
 export interface TextPart extends PartHead {
   readonly kind: 'text';
-  /** Unique on the page, fit for an HTML id. */
+  /** Unique on the page; valid as an HTML id. */
   readonly id: string;
   /** Name for screen readers and the button. */
   readonly name: Text;
@@ -257,7 +257,7 @@ function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [],
   };
 }
 
-/** Draws a page out of its parts. */
+/** Renders a page from its parts. */
 export function detailPage({ parts, scripts = [], more = [], ...page }: DetailPage): Drawn {
   const files = parts.flatMap((part) => (part.kind === 'table' ? (part.files ?? []) : []));
   const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));

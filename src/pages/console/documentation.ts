@@ -1,6 +1,6 @@
 /** Documentation page for each console page. */
 
-/** The first that fits; of the pages below `docs`. */
+/** The first matching pattern decides; pages are below `docs`. */
 const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/users\/import/, 'how-to/move-users-in'],
   [/^\/admin\/users\/invite/, 'how-to/invite-users'],
@@ -36,5 +36,5 @@ export function documentationOf(path: string): string | undefined {
   return page === undefined ? undefined : `/docs/${page}`;
 }
 
-/** All pages that are linked, for the test that they exist. */
+/** All linked pages, for the test that they exist. */
 export const DOCUMENTATION_PAGES: readonly string[] = PAGES.map(([, page]) => page);

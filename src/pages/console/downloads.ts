@@ -1,4 +1,4 @@
-/** A list of the console as a whole: all its rows, with what narrows it, for a file or a bulk action. */
+/** All rows of a console list that match its filters, for a file or a bulk action. */
 import { recordEvent } from '../../features/audit/audit.service.ts';
 import type { Event } from '../../features/audit/audit-event.policy.ts';
 import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
@@ -7,7 +7,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { type ListColumns, wordSearchIn } from './list-state.ts';
 import type { Action, ConsoleRequest } from './page.ts';
 
-/** Rows that are read together. */
+/** Rows per query. */
 const BATCH = 500;
 
 /** The format in the URL. */
@@ -25,10 +25,10 @@ export function fileActions(path: string, query: URLSearchParams, total: number 
       ];
 }
 
-/** All rows of a list in pieces, in the order of a column that never changes, so that concurrent changes do not move other rows. */
+/** All rows of a list in batches, in the order of a column that never changes, so that concurrent changes do not move other rows. */
 export type Pieces<T> = AsyncIterable<readonly T[]>;
 
-/** @param read a page of a list that can be read in any order */
+/** @param read reads a page of a list that can be in any order */
 export async function* piecesInOrder<T>(read: (window: NumberedWindow) => Promise<NumberedPage<T>>): Pieces<T> {
   for (let after: NumberedWindow['after'] = 'first'; after !== undefined; ) {
     const { items, next }: NumberedPage<T> = await read({ page: 1, size: BATCH, after });
@@ -37,7 +37,7 @@ export async function* piecesInOrder<T>(read: (window: NumberedWindow) => Promis
   }
 }
 
-/** @param columns those that the list is searched by @param read a piece of it */
+/** @param columns of the list, which the search reads @param read reads one batch */
 export async function* piecesOf<T>(
   query: URLSearchParams,
   columns: ListColumns,
@@ -65,7 +65,7 @@ interface ListFile<T> {
   readonly hasUsers?: boolean;
 }
 
-/** @throws {ApiError} of the first piece, before the response starts */
+/** @throws {ApiError} of the first batch, before the response starts */
 export async function downloadList<T>(
   { services, query, request }: Pick<ConsoleRequest, 'services' | 'query' | 'request'>,
   { name, columns, pieces, recordOf, of, hasUsers = false }: ListFile<T>,

@@ -1,4 +1,4 @@
-/** Lengths of time in forms: a number and a unit, so that nobody has to multiply. */
+/** Durations in forms: a number and a unit, so that nobody has to multiply. */
 
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
 export type Unit = keyof typeof SECONDS;
@@ -26,7 +26,7 @@ export function shownDuration(value: string, unit: Unit, chosen: string | null) 
   };
 }
 
-/** @returns the number in `unit`s @param amount whole @param chosen absent, or none of the units: `unit` */
+/** @returns the number in `unit`s @param amount a whole number @param chosen absent or unknown: `unit` */
 export function durationIn(amount: number, unit: Unit, chosen: string | null): number {
   const offered = UNITS.slice(UNITS.indexOf(unit)).find((one) => one === chosen) ?? unit;
   return (amount * SECONDS[offered]) / SECONDS[unit];

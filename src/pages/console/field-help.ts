@@ -1,11 +1,11 @@
-/** Help for the fields of a form: links to the fields of the operation of the API that does the same (views/api-docs.ejs). */
+/** Help for the fields of a form: links to the fields of the corresponding API operation (views/api-docs.ejs). */
 
 import { type Field, namesOfField } from './form.ts';
 
 /** @returns the fields of an operation's body, e.g. `profile.login` */
 export type ApiFields = (operation: string) => readonly string[];
 
-/** The operation that does what the form of a page does. The first that fits. */
+/** The API operation that corresponds to the form of a page. The first matching path decides. */
 const OPERATIONS: readonly (readonly [path: string, operation: string])[] = [
   ['/users/new', 'createUser'],
   ['/users/invite', 'createUser'],

@@ -30,12 +30,15 @@ interface Common {
   readonly when?: Dependence;
 }
 
-/** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, typed or picked, `file`: its text. */
+/**
+ * A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, typed or picked, `file`: the file's
+ * text.
+ */
 export interface LineField extends Common {
   readonly kind?: 'line' | 'file' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
   /** Initial value; default: empty. */
   readonly value?: string | undefined;
-  /** Words that the browser offers while one types. */
+  /** Words that the browser suggests while typing. */
   readonly suggestions?: readonly string[];
   /** Source of suggestions while typing, as in console addresses, e.g. `users` (views/public/suggest.js). */
   readonly suggest?: string;
@@ -44,7 +47,7 @@ export interface LineField extends Common {
   readonly options?: never;
 }
 
-/** `long`: text of several lines. `description`: one line, but a long one, written in several. `lines`: a list, one entry a line. */
+/** `long`: a text with several lines. `description`: a long text in one line, shown wrapped. `lines`: a list with one entry per line. */
 interface LongField extends Common {
   readonly kind: 'long' | 'description' | 'lines';
   readonly value?: string | undefined;
@@ -52,7 +55,7 @@ interface LongField extends Common {
   readonly options?: never;
 }
 
-/** One of these is chosen: out of a list that opens, or (`radios`) all in sight, with their hints. */
+/** One of several options: a selection list, or (`radios`) all options visible with their hints. */
 export interface ChoiceField extends Common {
   readonly kind?: 'radios';
   readonly value?: string | undefined;
@@ -83,7 +86,7 @@ export interface DurationField extends Common {
   readonly options?: never;
 }
 
-/** Things chosen out of very many, by their ids (picker.ts). */
+/** Objects chosen from very many, by their IDs (picker.ts). */
 export interface PickField extends Common {
   readonly kind: 'pick';
   /** Kind of the objects, as in console addresses, e.g. `users`. */
@@ -98,7 +101,7 @@ export interface PickField extends Common {
 export type Field = LineField | LongField | ChoiceField | ChecksField | CheckField | DurationField | PickField;
 
 export interface Form extends Omit<Drawn, 'view' | 'locals'> {
-  /** Facts for the decision. */
+  /** Facts that help the user to decide. */
   readonly facts?: readonly Text[];
   readonly fields?: readonly Field[];
   readonly hidden?: Readonly<Record<string, string>>;
@@ -209,7 +212,7 @@ function labelOf(name: string, fields: readonly Field[]): Phrase {
   return label === undefined ? verbatim(name) : asPhrase(label);
 }
 
-/** @returns undefined when nothing is wrong */
+/** @returns undefined without problems */
 const joined = ([first, ...others]: readonly Phrase[]): Phrase | undefined =>
   others.reduce<Phrase | undefined>((before, next) => before && phrase('{problem}; {next}', { problem: before, next }), first);
 

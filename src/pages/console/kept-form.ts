@@ -12,7 +12,7 @@ import type { Keys } from '../../platform/crypto/secrets.ts';
 const SECONDS = 900;
 /** Browsers keep cookies of 4,096 octets, name included. */
 const LONGEST = 3900;
-/** No form is longer (platform/http/forms.ts); so no cookie unpacks to more. */
+/** Forms are never longer (platform/http/forms.ts), so a cookie does not decompress to more. */
 const MOST_OCTETS = 65_536;
 
 const kept = z.object({ userId: z.string(), path: z.string(), packed: z.string() });

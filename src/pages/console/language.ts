@@ -1,4 +1,4 @@
-/** The language of the console: what its views draw texts, values and moments with. */
+/** The language of the console: functions with which its views render texts, values and times. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
@@ -15,7 +15,7 @@ interface LanguageLocals extends Translator {
 }
 
 export interface ConsoleLanguages {
-  /** @param person undefined: nobody is signed in */
+  /** @param person undefined: not signed in */
   of(ctx: Koa.Context, person: Pick<ConsoleUser, 'language'> | undefined): LanguageLocals;
 }
 

@@ -5,7 +5,7 @@ import { counted, type Phrase, phrase, type Text } from '../../platform/i18n/phr
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Column, Pager, Search } from './detail-page.ts';
 
-/** Rows of a page that one can choose from; the first is the default. */
+/** Selectable numbers of rows per page; the first is the default. */
 const SIZES = [20, 50, 100] as const;
 type Size = (typeof SIZES)[number];
 
@@ -15,7 +15,7 @@ export interface SortedBy<Order extends string> {
   readonly by: Order;
   /** The first click sorts in descending order. Set for everything except text: times, numbers, yes and no. */
   readonly descending?: boolean;
-  /** Its codes, in the order of sorting, whatever texts the list shows for them. Required if texts differ from the stored values. */
+  /** Stored codes in the order of sorting, for columns whose texts differ from the stored values. */
   readonly codes?: readonly string[];
   /** The default sort column, in the direction of its first click. */
   readonly isFirst?: boolean;
@@ -23,16 +23,16 @@ export interface SortedBy<Order extends string> {
   readonly searched?: boolean;
 }
 
-/** A column that only the search reads: a property with a text or with several texts. */
+/** A property that only the search reads: a text, or several texts. */
 interface SearchedBy {
   readonly label: Text;
   readonly searchedBy: string;
 }
 
-/** Column heads of a list. It can be sorted by those that have an order. */
+/** Column headers of a list. Those with an order can be sorted by. */
 export type ListColumns<Order extends string = string> = readonly (Text | SortedBy<Order> | SearchedBy)[];
 
-/** The search `q` of a URL. It keeps the order and the page size. */
+/** The search `q` of a URL, which keeps the order and the page size. */
 function searchIn(query: URLSearchParams) {
   const q = (query.get('q') ?? '').trim();
   return { q, isNarrowed: q !== '', kept: keptOrder(query) };
@@ -41,7 +41,7 @@ function searchIn(query: URLSearchParams) {
 const searchedBy = (columns: ListColumns): readonly string[] =>
   columns.flatMap((column) => (isSearched(column) ? [column.searchedBy] : isSorted(column) && column.searched === true ? [column.by] : []));
 
-/** What to find in the columns that are searched. Unprintable characters match nothing. */
+/** Words to find in the searched columns. Unprintable characters match nothing. */
 export function wordSearchIn(query: URLSearchParams, columns: ListColumns): WordSearch | undefined {
   const by = searchedBy(columns);
   const { q, isNarrowed } = searchIn(query);
@@ -117,7 +117,7 @@ function addressWith(path: string, query: URLSearchParams, changes: Readonly<Rec
 export const keptOrder = (query: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...query].filter(([name]) => name === 'sort' || name === 'size'));
 
-/** The column heads. Those that the list can be sorted by are links. */
+/** Column headers. Those that the list can be sorted by are links. */
 export const sortableColumns = <Order extends string>(
   path: string,
   query: URLSearchParams,

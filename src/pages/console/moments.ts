@@ -1,4 +1,4 @@
-/** Moments on pages of the console. The language decides how they are written (platform/i18n/translator.ts). */
+/** Times on pages of the console. The language determines their format (platform/i18n/translator.ts). */
 
 /** In UTC; with scripts, the browser shows it in its own time zone (views/public/local-time.js). */
 export interface Moment {

@@ -43,7 +43,7 @@ export interface Action {
 
 /** One of the pages about an object. */
 interface Tab extends Action {
-  /** Is it the current page? Absent: if the address is the same. */
+  /** Is it the current page? Absent: it is if its URL is the page's. */
   readonly isCurrent?: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface Drawn {
   readonly lead?: Text;
   /** Name for the initials before the title. */
   readonly avatar?: string;
-  /** The state of the object, beside its name. */
+  /** Status of the object, next to its name. */
   readonly status?: Status | undefined;
   /** Further actions in a menu; dangerous ones last. */
   readonly more?: readonly Action[];
@@ -81,11 +81,11 @@ export interface Drawn {
 export interface GoTo {
   readonly goTo: string;
   readonly notice?: PageNotice;
-  /** The notice offers it. Only for a step that is reversed completely. */
+  /** Undo button of the notice. Only for a step that is reversed completely. */
   readonly undo?: Undo | undefined;
 }
 
-/** Something is wrong with a posted form; without a field, with the form as a whole. */
+/** A problem with a submitted form; without a field, with the form as a whole. */
 export interface FieldMessage {
   readonly field?: string;
   readonly message: Text;

@@ -1,4 +1,4 @@
-/** All pages of the console, in the order in which addresses are compared. */
+/** All pages of the console, in the order in which their paths are matched. */
 import { administrators } from '../../features/administrators/administrators.console.ts';
 import { tokenPages } from '../../features/api-tokens/tokens.console.ts';
 import { applicationRolePages } from '../../features/application-roles/roles.console.ts';

@@ -43,8 +43,8 @@ const NOTHING_MATCHES = { empty: 'Nothing matches. Try fewer or shorter words, o
 
 /**
  * Column headers, search, number of rows, and links to other pages.
- * @param columns and the page as in `pageIn`
- * @param singular a row
+ * @param columns and page as in `pageIn`
+ * @param singular name of a row, e.g. `user`
  */
 export function paged(
   path: string,

@@ -47,7 +47,7 @@ export async function pickManyField(candidates: Candidates, { ids, ...field }: P
 
 /** Longer lists need a search. */
 const SHORT = 200;
-/** So many that fit can be chosen from. */
+/** Maximum number of search results to choose from. */
 const FOUND = 50;
 
 export interface Candidate {
@@ -60,7 +60,7 @@ export interface Candidate {
 export interface Candidates {
   /** Kind, as in console addresses, e.g. `users`; absent: not part of the global search. */
   readonly what?: string;
-  /** Those that match the words, up to a maximum; without words: any. */
+  /** Objects that match the words, up to a maximum; without words: any. */
   find(words: string, most: number): Promise<readonly Candidate[]>;
   byId(id: string): Promise<Candidate | undefined>;
 }

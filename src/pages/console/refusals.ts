@@ -52,7 +52,7 @@ export const NOT_ALLOWED = refusal(
   'Your role does not allow it. A super administrator can do it, or give you another role.',
 );
 
-/** @returns undefined when the error is the service's own failure */
+/** @returns undefined if the error is a failure of the service itself */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (error.status === 404) return NOT_FOUND;

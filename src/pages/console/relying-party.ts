@@ -58,10 +58,7 @@ export const newSecrets = (): Secrets => ({
 interface ConsoleClient {
   /** @param prompt `login`: require the password even with a session */
   authorizationUrl(credentials: ConsoleCredentials, secrets: Secrets, prompt?: 'login'): Promise<URL>;
-  /**
-   * @param query of the authorization response
-   * @throws {ProtocolProblem} when the server refused, or what came cannot be believed
-   */
+  /** @param query of the authorization response @throws {ProtocolProblem} the server refused, or the response is invalid */
   redeem(credentials: ConsoleCredentials, secrets: Secrets, query: string): Promise<{ readonly userId: string; readonly idToken: string }>;
   /** Sign-out address. @param idToken absent: the server asks for confirmation */
   endSessionUrl(credentials: ConsoleCredentials, idToken: string | undefined): URL;
@@ -70,7 +67,7 @@ interface ConsoleClient {
 export function consoleClient(config: Config): ConsoleClient {
   const redirectUri = `${config.baseUrl}/admin/callback`;
   const issuer = issuerOf(config.baseUrl, BUILT_IN);
-  // Known without asking: it is the same service.
+  // Known without discovery: it is the same service.
   const server: client.ServerMetadata = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,

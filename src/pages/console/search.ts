@@ -25,7 +25,7 @@ interface Found {
   readonly title: Text;
   readonly columns: readonly Text[];
   readonly rows: readonly (readonly [name: Piece, detail: string | Phrase])[];
-  /** The list with all that match. */
+  /** The list with all results. */
   readonly all?: string;
 }
 
@@ -115,7 +115,7 @@ const inLog = (q: string): Found => ({
   ],
 });
 
-/** One statement or two for each kind. */
+/** One or two statements for each kind. */
 async function find(visit: ConsoleRequest, q: string): Promise<readonly Found[]> {
   const may = (access: 'service' | 'organizations') => mayCall(visit.request.roles, access, 'read');
   const found = await Promise.all([

@@ -17,14 +17,14 @@ import type { Notices } from './notices.ts';
 import { type ConsoleCredentials, consoleClient, newSecrets } from './relying-party.ts';
 import type { ConsoleSessions } from './session.ts';
 
-/** A longer address would not fit into a cookie with the rest. */
+/** A longer URL would not fit into the cookie. */
 const LONGEST_ADDRESS = 1500;
 
 const transaction = z.object({
   ...transactionFields,
-  /** The page that was wanted, with its query. */
+  /** The requested page, with its query. */
   wanted: z.string().startsWith('/admin'),
-  /** A form was posted to it, which was not carried out. */
+  /** Was a form submitted to it, which was not processed? */
   formLost: z.boolean(),
 });
 
@@ -57,7 +57,7 @@ export interface SignIn {
   begin(ctx: Koa.Context, prompt?: SignInPrompt): Promise<void>;
   /** Answers `GET /admin/callback`. */
   finish(ctx: Koa.Context): Promise<void>;
-  /** Ends the console's session, and then the browser's. */
+  /** Ends the console's session, then the browser's session at the authorization server. */
   signOut(ctx: Koa.Context): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export function consoleSignIn({ config, pages, log, languages, keys, sessions, n
     return found;
   }
 
-  /** A problem becomes a page. */
+  /** Shows protocol problems as a page. */
   const explained = (step: (ctx: Koa.Context) => Promise<void>) => async (ctx: Koa.Context) => {
     try {
       await step(ctx);

@@ -1,4 +1,4 @@
-/** A form that is processed once, however often it is sent. A repeat gets the first result again, e.g. a secret. */
+/** Processes a form once, however often it is submitted. A repetition gets the first result, e.g. a secret. */
 
 import { once } from '../../features/idempotency/idempotency.service.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
@@ -6,15 +6,15 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import type { ConsoleRequest } from './page.ts';
 
-/** The hidden field that such a form has. */
+/** The hidden field of such a form. */
 export const formKey = (): { readonly key: string } => ({ key: randomToken() });
 
 const SENT_BEFORE = 'This form was already processed with other values. Send it again to process these values, too.';
 
 /**
  * @param content everything that identifies the form
- * @param work all changes, with the given services; its result is stored sealed as JSON
- * @throws {ApiError} validation: the form has no key; conflict: it was sent before with other values
+ * @param work all changes, with the given services; its result is stored encrypted as JSON
+ * @throws {ApiError} validation: the form has no key; conflict: it was submitted before with other values
  */
 export async function submitOnce<T>(
   { services, person }: ConsoleRequest,

@@ -14,7 +14,7 @@ export function parameterOf(ctx: Koa.Context, name: string): string | undefined 
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** @param address without a query; @returns the same with what the request's own address carries */
+/** @param address without a query @returns the address with the carried parameters of the request */
 export function withCarriedParameters(ctx: Koa.Context, address: string): string {
   const carried = new URLSearchParams();
   for (const name of [APPLICATION_PARAMETER, LANGUAGE_PARAMETER]) {
@@ -24,10 +24,10 @@ export function withCarriedParameters(ctx: Koa.Context, address: string): string
   return carried.size === 0 ? address : `${address}${address.includes('?') ? '&' : '?'}${carried}`;
 }
 
-/** The domain of the user name that has led to an identity provider. */
+/** The domain of the user name because of which the user is redirected to an identity provider. */
 export const DOMAIN_PARAMETER = 'domain';
 
-/** @param address where a sign-in at an identity provider starts @param domain absent: not by a domain */
+/** @param address where a sign-in at an identity provider starts @param domain absent: not because of a domain */
 export const beginningAt = (address: string, domain: string | undefined): string =>
   domain === undefined ? address : `${address}?${new URLSearchParams({ [DOMAIN_PARAMETER]: domain })}`;
 

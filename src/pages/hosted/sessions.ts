@@ -9,7 +9,7 @@ export interface BrowserSessions {
     res: ServerResponse,
   ): Promise<
     | {
-        /** Names the session inside the service, and opens nothing. */
+        /** Internal ID of the session; grants no access. */
         readonly uid: string;
         readonly accountId: string;
         /** Authentication methods (RFC 8176). */

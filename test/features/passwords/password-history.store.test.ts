@@ -1,7 +1,7 @@
 /** The dearest imported hash of each kind, by which refusals are held back: each cost more than another of its kind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findDearestImported } from '../../../src/features/passwords/password-history.store.ts';
+import { findCostliestHashes } from '../../../src/features/passwords/password-history.store.ts';
 import { verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
 import { waitForEqualTime } from '../../../src/features/sign-in/answer-time.service.ts';
 import { unique } from '../../api/people.ts';
@@ -27,7 +27,7 @@ test('the dearest of each kind is found, by its work, and a comparison with its 
   t.after(() => api.close());
   const { knex } = api.services.database;
   const none = { bcrypt: null, sha1: null, sha256: null, sha512: null, scrypt: null, firebase: null, argon2: null, elsewhere: false };
-  assert.deepEqual(await findDearestImported(knex), none);
+  assert.deepEqual(await findCostliestHashes(knex), none);
   const hashes = [
     argon2(256, 3),
     argon2(64, 100),
@@ -42,7 +42,7 @@ test('the dearest of each kind is found, by its work, and a comparison with its 
     const { status, body } = await api.call('POST', '/users', { profile: { login: unique('moved') }, credentials: { password: { hash } } });
     assert.equal(status, 200, JSON.stringify(body));
   }
-  assert.deepEqual(await findDearestImported(knex), {
+  assert.deepEqual(await findCostliestHashes(knex), {
     ...none,
     ...{ sha1: 2000, scrypt: [8192, 10, 8, 1], firebase: [128, 4, 8, 1], argon2: [6400, 64, 100, 1] },
   });

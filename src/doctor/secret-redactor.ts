@@ -1,6 +1,6 @@
 /** Hides secrets in the doctor's output: fields with secret names, and values that the doctor received or created. */
 
-/** Parameters, fields and claims whose value opens something. */
+/** Parameters, fields and claims with secret values. */
 const SECRET_FIELDS = new Set([
   'access_token',
   'refresh_token',
@@ -20,13 +20,13 @@ const SECRET_FIELDS = new Set([
 /** Replaces a secret. */
 const HIDDEN = '…';
 
-/** @param value shown unless the field is secret, and never longer than a line bears */
+/** @param value shown unless the field is secret, and shortened to fit into a line */
 export function shown(field: string, value: string): string {
   if (SECRET_FIELDS.has(field) && value !== '') return HIDDEN;
   return value.length > 100 ? `${value.slice(0, 100)}${HIDDEN}` : value;
 }
 
-export class SecretsKept {
+export class SecretRedactor {
   readonly #values = new Set<string>();
 
   /** Registers a secret. Short values are ignored, because they would match ordinary words. */
