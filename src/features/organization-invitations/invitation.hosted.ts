@@ -7,7 +7,7 @@ import type Koa from 'koa';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { present } from '../../platform/clock/clock.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findDesignOfOrganization, showOrganization } from '../organization-branding/organization-branding.service.ts';
@@ -118,9 +118,5 @@ async function create(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvi
   await continueElsewhere(deps, ctx, '/signin', { user: created, amr: PASSWORD_AMR, authenticatedAt: present() });
 }
 
-function keep({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void {
-  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-  ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: INVITATION_PAGE, overwrite: true } as const;
-  ctx.cookies.set(prefixed(COOKIE, secure, INVITATION_PAGE), value, { ...attributes, maxAge: seconds * 1000 });
-}
+const keep = ({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void =>
+  writeCookie(ctx, secure, { name: COOKIE, value, path: INVITATION_PAGE, seconds });

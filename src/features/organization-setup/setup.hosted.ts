@@ -8,7 +8,7 @@ import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts'
 import { visitor } from '../../pages/hosted/deps.ts';
 import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -209,9 +209,5 @@ async function show(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, { p
   await deps.pages.render(ctx, 'setup', locals, { status: problem === undefined ? 200 : 400 });
 }
 
-function keep({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void {
-  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-  ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: SETUP_PAGE, overwrite: true } as const;
-  ctx.cookies.set(prefixed(COOKIE, secure, SETUP_PAGE), value, { ...attributes, maxAge: seconds * 1000 });
-}
+const keep = ({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void =>
+  writeCookie(ctx, secure, { name: COOKIE, value, path: SETUP_PAGE, seconds });

@@ -7,7 +7,7 @@ import type Koa from 'koa';
 import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import type { BrowserSessions } from '../../pages/hosted/sessions.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { findUser } from '../users/users.service.ts';
@@ -107,16 +107,5 @@ export async function reauthentication(
 export const forgetPageAfterSignIn = ({ config }: HostedDeps, ctx: Koa.Context): void => keep(ctx, config.secure, '', 0);
 
 /** @param seconds 0: deletes the cookie */
-function keep(ctx: Koa.Context, secure: boolean, value: string, seconds: number): void {
-  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-  ctx.cookies.secure = secure;
-  ctx.cookies.set(prefixed(COOKIE, secure, '/signin'), value, {
-    signed: false,
-    httpOnly: true,
-    secure,
-    sameSite: 'lax',
-    path: '/signin',
-    maxAge: seconds * 1000,
-    overwrite: true,
-  });
-}
+const keep = (ctx: Koa.Context, secure: boolean, value: string, seconds: number): void =>
+  writeCookie(ctx, secure, { name: COOKIE, value, path: '/signin', seconds });

@@ -2,7 +2,7 @@
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import type { StepFrame } from '../second-factors/factor-pages.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
@@ -42,12 +42,6 @@ export const stateTokenOf = ({ config }: SignInDeps, ctx: Koa.Context): string =
 
 /** @param path of the place @param stateToken undefined: removes the cookie */
 export function keepStateToken(deps: SignInDeps, ctx: Koa.Context, path: string, stateToken: string | undefined): void {
-  const { secure } = deps.config;
-  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-  ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path, overwrite: true } as const;
-  ctx.cookies.set(prefixed(COOKIE, secure, path), stateToken ?? '', {
-    ...attributes,
-    maxAge: stateToken === undefined ? 0 : LIFETIMES.signInStep * 1000,
-  });
+  const seconds = stateToken === undefined ? 0 : LIFETIMES.signInStep;
+  writeCookie(ctx, deps.config.secure, { name: COOKIE, value: stateToken ?? '', path, seconds });
 }

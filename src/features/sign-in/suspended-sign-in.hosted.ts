@@ -6,7 +6,7 @@
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { APPLICATION_PARAMETER } from '../../pages/hosted/carried-parameters.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 
 const COOKIE = 'gatehouse-left';
@@ -41,9 +41,5 @@ export function forgetSignIn({ config }: SignInDeps, ctx: Koa.Context): void {
 }
 
 /** @param seconds 0: deletes the cookie */
-function keep(ctx: Koa.Context, secure: boolean, value: string, seconds: number): void {
-  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-  ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: PATH, overwrite: true } as const;
-  ctx.cookies.set(prefixed(COOKIE, secure, PATH), value, { ...attributes, maxAge: seconds * 1000 });
-}
+const keep = (ctx: Koa.Context, secure: boolean, value: string, seconds: number): void =>
+  writeCookie(ctx, secure, { name: COOKIE, value, path: PATH, seconds });

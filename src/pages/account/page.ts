@@ -7,7 +7,7 @@ import { ACCOUNT, type AccountPage, addressOfPage, type SignedInSession, signInF
 import { isTimeZone } from '../../features/users/own-profile.service.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage, rememberRequestedLanguage } from '../../platform/i18n/page-language.ts';
@@ -128,10 +128,7 @@ const COOKIE = 'gatehouse-came-from';
 async function noteOrigin(deps: AccountDeps, ctx: Koa.Context): Promise<void> {
   const id = parameterOf(ctx, APPLICATION_PARAMETER);
   if (id === undefined || (await clientLinkOf(deps, id)) === undefined) return;
-  const { secure } = deps.config;
-  ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: ACCOUNT, overwrite: true } as const;
-  ctx.cookies.set(prefixed(COOKIE, secure, ACCOUNT), encodeURIComponent(id), attributes);
+  writeCookie(ctx, deps.config.secure, { name: COOKIE, value: encodeURIComponent(id), path: ACCOUNT });
 }
 
 interface Origin {

@@ -7,9 +7,12 @@ import type Koa from 'koa';
 import { z } from 'zod';
 import { sealing } from '../../platform/crypto/sealed.ts';
 import type { Keys } from '../../platform/crypto/secrets.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 
 /** Same as the time limit of a sign-in. */
 const SECONDS = 900;
+const COOKIE = 'gatehouse-console-form';
+const PATH = '/admin';
 /** Browsers keep cookies of 4,096 octets, name included. */
 const LONGEST = 3900;
 /** Forms are never longer (platform/http/forms.ts), so a cookie does not decompress to more. */
@@ -26,12 +29,8 @@ export interface StoredForms {
 
 /** @param options.secure is the service reached by https? */
 export function keptForms({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): StoredForms {
-  const name = `${secure ? '__Secure-' : ''}gatehouse-console-form`;
   const sealed = sealing({ kind: 'console-form', schema: kept, keys, seconds: SECONDS });
-  const write = (ctx: Koa.Context, value: string | null): void => {
-    ctx.cookies.secure = secure;
-    ctx.cookies.set(name, value, { path: '/admin', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
-  };
+  const write = (ctx: Koa.Context, value: string | null): void => writeCookie(ctx, secure, { name: COOKIE, value, path: PATH });
   return {
     async keep(ctx, userId, form) {
       const packed = deflateRawSync(form.toString()).toString('base64url');
@@ -42,7 +41,7 @@ export function keptForms({ keys, secure }: { readonly keys: Keys; readonly secu
       return true;
     },
     async take(ctx, userId) {
-      const value = ctx.cookies.get(name, { signed: false });
+      const value = cookieIn(ctx, COOKIE, secure, PATH);
       const found = value === undefined ? undefined : await sealed.open(value);
       if (found === undefined || found.path !== ctx.path) return undefined;
       write(ctx, null);

@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import { z } from 'zod';
 import { sealing } from '../../platform/crypto/sealed.ts';
 import type { Keys } from '../../platform/crypto/secrets.ts';
-import { prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 
 const NOTICES = {
   'not-carried-out': 'You had to sign in again, and your form was not processed. Check it and send it again.',
@@ -175,6 +175,7 @@ export interface Undo {
 
 /** Browsers keep cookies of 4,096 octets, name included. */
 const LONGEST = 3900;
+const COOKIE = 'gatehouse-console-notice';
 const offer = z.object({ userId: z.string(), href: z.string(), fields: z.record(z.string(), z.string()) });
 
 /** A notice as a page draws it. */
@@ -196,13 +197,8 @@ export interface Notices {
  * @param options.secure is the service accessed by https?
  */
 export function consoleNotices({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): Notices {
-  const cookie = prefixed('gatehouse-console-notice', secure, '/');
   const sealed = sealing({ kind: 'console-undo', schema: offer, keys, seconds: 900 });
-  const write = (ctx: Koa.Context, value: string | null): void => {
-    // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-    ctx.cookies.secure = secure;
-    ctx.cookies.set(cookie, value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
-  };
+  const write = (ctx: Koa.Context, value: string | null): void => writeCookie(ctx, secure, { name: COOKIE, value, path: '/' });
   return {
     async keep(ctx, userId, { notice, undo }) {
       if (notice === undefined) return;
@@ -210,7 +206,7 @@ export function consoleNotices({ keys, secure }: { readonly keys: Keys; readonly
       write(ctx, value !== undefined && value.length <= LONGEST ? value : notice);
     },
     async take(ctx, userId) {
-      const value = ctx.cookies.get(cookie, { signed: false });
+      const value = cookieIn(ctx, COOKIE, secure, '/');
       if (value === undefined) return undefined;
       write(ctx, null);
       const [name = '', ...rest] = value.split('.');

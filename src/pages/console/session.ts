@@ -6,9 +6,11 @@ import type Koa from 'koa';
 import { z } from 'zod';
 import { sealing } from '../../platform/crypto/sealed.ts';
 import type { Keys } from '../../platform/crypto/secrets.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 
 /** Afterwards a new authorization request creates another one, without interaction while the browser's session lasts. */
 const SECONDS = 12 * 3600;
+const COOKIE = 'gatehouse-console';
 
 const session = z.object({ userId: z.string(), idToken: z.string() });
 type ConsoleSession = z.infer<typeof session>;
@@ -21,18 +23,13 @@ export interface ConsoleSessions {
 
 /** @param options.secure is the service reached by https? */
 export function consoleSessions({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): ConsoleSessions {
-  const name = secure ? '__Host-gatehouse-console' : 'gatehouse-console';
   const sealed = sealing({ kind: 'console-session', schema: session, keys, seconds: SECONDS });
-  const write = (ctx: Koa.Context, value: string | null): void => {
-    // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-    ctx.cookies.secure = secure;
-    ctx.cookies.set(name, value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
-  };
+  const write = (ctx: Koa.Context, value: string | null): void => writeCookie(ctx, secure, { name: COOKIE, value, path: '/' });
 
   return {
     begin: async (ctx, content) => write(ctx, await sealed.seal(content)),
     async current(ctx) {
-      const value = ctx.cookies.get(name, { signed: false });
+      const value = cookieIn(ctx, COOKIE, secure, '/');
       return value === undefined ? undefined : sealed.open(value);
     },
     end: (ctx) => write(ctx, null),

@@ -1,12 +1,13 @@
 /** Light or dark: the administrator's choice for this browser in the user menu, or else the browser's preference. */
 import type Koa from 'koa';
-import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
+import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 
 const PARAMETER = 'theme';
 const COOKIE = 'gatehouse-theme';
 const PATH = '/admin';
-const ONE_YEAR = 365 * 86_400_000;
+/** Seconds. */
+const ONE_YEAR = 365 * 86_400;
 
 type Theme = 'light' | 'dark';
 const themeOf = (value: unknown): Theme | undefined => (value === 'light' || value === 'dark' ? value : undefined);
@@ -29,10 +30,7 @@ export function keepRequestedTheme(ctx: Koa.Context): boolean {
   const asked = ctx.query[PARAMETER];
   if (asked === undefined) return false;
   const theme = themeOf(asked);
-  ctx.cookies.set(prefixed(COOKIE, ctx.secure, PATH), theme ?? '', {
-    ...{ signed: false, httpOnly: true, secure: ctx.secure, sameSite: 'lax' as const, path: PATH, overwrite: true },
-    maxAge: theme === undefined ? 0 : ONE_YEAR,
-  });
+  writeCookie(ctx, ctx.secure, { name: COOKIE, value: theme ?? '', path: PATH, seconds: theme === undefined ? 0 : ONE_YEAR });
   const query = new URLSearchParams(ctx.querystring);
   query.delete(PARAMETER);
   seeOther(ctx, query.size === 0 ? ctx.path : `${ctx.path}?${query}`);

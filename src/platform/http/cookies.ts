@@ -12,6 +12,25 @@ import { randomToken } from '../crypto/secrets.ts';
 export const prefixed = (name: string, secure: boolean, path: string): string =>
   secure ? `${path === '/' ? '__Host-' : '__Secure-'}${name}` : name;
 
+interface WrittenCookie {
+  /** Without its prefix. */
+  readonly name: string;
+  /** null or empty: deletes the cookie. */
+  readonly value: string | null;
+  readonly path: string;
+  /** Absent: the cookie ends with the browser's session. */
+  readonly seconds?: number;
+}
+
+/** Sets a cookie with HttpOnly and SameSite=Lax (RFC 6265bis section 4.1.2). @param secure is the service accessed by https? */
+export function writeCookie(ctx: Koa.Context, secure: boolean, { name, value, path, seconds }: WrittenCookie): void {
+  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path, overwrite: true } as const;
+  const lifetime = seconds === undefined ? {} : { maxAge: seconds * 1000 };
+  ctx.cookies.set(prefixed(name, secure, path), value, { ...attributes, ...lifetime });
+}
+
 /** @returns the value of the cookie of this name */
 export const cookieIn = (ctx: Koa.Context, name: string, secure: boolean, path: string): string | undefined =>
   ctx.cookies.get(prefixed(name, secure, path), { signed: false });
@@ -23,7 +42,7 @@ const TRUST_COOKIE = 'gatehouse-trusted';
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** Maximum users of one browser. */
 const MOST_TOKENS = 5;
-const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400;
 
 /** @returns the browser's tokens, at most five */
 export function trustTokensOf(ctx: Koa.Context, { secure }: Pick<Config, 'secure'>): readonly string[] {
@@ -36,7 +55,7 @@ export function trustTokensOf(ctx: Koa.Context, { secure }: Pick<Config, 'secure
 /** Adds a token to those of the browser. @param days lifetime of the cookie */
 export function keepTrustToken(ctx: Koa.Context, config: Pick<Config, 'secure'>, token: string, days: number): void {
   const tokens = [token, ...trustTokensOf(ctx, config)].slice(0, MOST_TOKENS);
-  keepCookie(ctx, config, { name: TRUST_COOKIE, value: tokens.join('.'), maxAge: days * DAY_MS });
+  writeCookie(ctx, config.secure, { name: TRUST_COOKIE, value: tokens.join('.'), path: '/', seconds: days * DAY_SECONDS });
 }
 
 // The device cookie identifies a browser after a sign-in: random, for one year. It does not sign anyone in; wrong passwords from the
@@ -64,18 +83,4 @@ export function browserDevice(ctx: Koa.Context, config: Config): string {
 
 /** Sets the cookie for another year. */
 export const keepDevice = (ctx: Koa.Context, config: Config, value: string): void =>
-  keepCookie(ctx, config, { name: DEVICE_COOKIE, value, maxAge: LIFETIMES.device * 1000 });
-
-interface KeptCookie {
-  readonly name: string;
-  readonly value: string;
-  /** Milliseconds. */
-  readonly maxAge: number;
-}
-
-function keepCookie(ctx: Koa.Context, { secure }: Pick<Config, 'secure'>, { name, value, maxAge }: KeptCookie): void {
-  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-  ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: '/', overwrite: true } as const;
-  ctx.cookies.set(prefixed(name, secure, '/'), value, { ...attributes, maxAge });
-}
+  writeCookie(ctx, config.secure, { name: DEVICE_COOKIE, value, path: '/', seconds: LIFETIMES.device });

@@ -7,6 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type Koa from 'koa';
 import type { Config } from '../config/config.ts';
 import { type Keyring, randomToken } from '../crypto/secrets.ts';
+import { cookieIn, writeCookie } from './cookies.ts';
 
 /** The form does not come from a page that this service showed in this browser. */
 export class ForgedForm extends Error {
@@ -55,17 +56,17 @@ export interface FormTokens {
 }
 
 const FIELD = 'csrf';
+const COOKIE = 'gatehouse-form';
 const RANDOM_TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /** @param keyring the same in all processes, because a form may be posted to another one */
 export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
   const keys = keyring.keysOf('gatehouse form tokens');
-  const cookie = config.secure ? '__Host-gatehouse-form' : 'gatehouse-form';
   const tokenOf = (key: Buffer, random: string, owner = ''): Buffer => createHmac('sha256', key).update(`${random}${owner}`).digest();
   /** Cookies set with this response: a page may have several forms. */
   const given = new WeakMap<Koa.Context, string>();
   const browsers = (ctx: Koa.Context): string | undefined => {
-    const value = ctx.cookies.get(cookie, { signed: false });
+    const value = cookieIn(ctx, COOKIE, config.secure, '/');
     return value !== undefined && RANDOM_TOKEN.test(value) ? value : undefined;
   };
 
@@ -73,17 +74,8 @@ export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
     field(ctx, owner) {
       const random = browsers(ctx) ?? given.get(ctx) ?? randomToken();
       given.set(ctx, random);
-      // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
-      ctx.cookies.secure = config.secure;
       // Lax, not Strict: after a link to the sign-in page, the cookie must remain valid for a form in another tab.
-      ctx.cookies.set(cookie, random, {
-        signed: false,
-        httpOnly: true,
-        secure: config.secure,
-        sameSite: 'lax',
-        path: '/',
-        overwrite: true,
-      });
+      writeCookie(ctx, config.secure, { name: COOKIE, value: random, path: '/' });
       return { name: FIELD, value: tokenOf(keys[0], random, owner).toString('base64url') };
     },
     verify(ctx, form, owner) {

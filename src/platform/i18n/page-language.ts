@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
-import { cookieIn, prefixed } from '../http/cookies.ts';
+import { cookieIn, writeCookie } from '../http/cookies.ts';
 import { type ChangedTexts, ENGLISH, LANGUAGES, type Language, withChangedTexts } from './messages.ts';
 
 /** A user's language preferences; BCP 47 tags. */
@@ -34,7 +34,8 @@ export function negotiateLanguage({ chosen, uiLocales, remembered, accepted = []
 /** The URL parameter of the chosen language. */
 export const LANGUAGE_PARAMETER = 'language';
 const COOKIE = 'gatehouse-language';
-const ONE_YEAR = 365 * 86_400 * 1000;
+/** Seconds. */
+const ONE_YEAR = 365 * 86_400;
 
 /** A link of the language menu. */
 interface LanguageLink extends Pick<Language, 'lang' | 'dir' | 'name'> {
@@ -80,15 +81,7 @@ export const hasKeptLanguage = (ctx: Koa.Context): boolean => keptIn(ctx) !== un
 
 /** Stores a language in the browser. @param language undefined: removes the choice */
 export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> | undefined): void {
-  ctx.cookies.set(prefixed(COOKIE, ctx.secure, '/'), language?.lang ?? '', {
-    signed: false,
-    httpOnly: true,
-    secure: ctx.secure,
-    sameSite: 'lax',
-    path: '/',
-    maxAge: language === undefined ? 0 : ONE_YEAR,
-    overwrite: true,
-  });
+  writeCookie(ctx, ctx.secure, { name: COOKIE, value: language?.lang ?? '', path: '/', seconds: language === undefined ? 0 : ONE_YEAR });
 }
 
 /** Stores the language of the URL's parameter, so that the page after a redirect uses it. @returns that language */
