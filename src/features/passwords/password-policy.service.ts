@@ -27,7 +27,7 @@ export interface FoundProblem {
 
 type Parts = Pick<Services, 'config' | 'database' | 'log'>;
 
-/** @returns the problem of the password, whoever chose it; undefined: none */
+/** @returns the problem of a password that a user or an administrator chose; undefined: none */
 export async function findPasswordProblem(services: Parts, password: string, owner: PasswordOwner): Promise<FoundProblem | undefined> {
   const policy = await readPasswordPolicy(services.database.knex);
   const { name } = await readSettings(services, 'branding');

@@ -83,7 +83,7 @@ export class ClientRegistration {
     const key = { serverId: call.server.id, tokenHash: digest(call.token ?? '') };
     const input = { label: label ?? hostIn(settings), settings, secret };
     const rotate = async (trx: Executor) => {
-      // Of two concurrent updates with the same token, only one succeeds.
+      // If two updates use the same token at the same time, only one succeeds.
       if (!(await rotateRegistrationToken(trx, id, key, digest(registrationToken)))) throw wrongToken();
     };
     const made = await inTermsOfMetadata(() => updateApplication(this.services, id, input, actingAs(call, id, before.label), rotate));

@@ -178,7 +178,7 @@ export async function deleteScimGroup(services: Services, caller: ScimCaller, id
   });
 }
 
-/** Of two concurrent writers, the second waits and sees the first one's version. */
+/** Locks the group: the second of two concurrent writers waits and sees the version of the first. */
 async function changeScimGroup(
   services: Services,
   caller: ScimCaller,

@@ -149,7 +149,7 @@ function listed(attribute: ScimAttribute, values: readonly ScimObject[], op: Ste
   return withOnePrimary([...kept, ...given], given);
 }
 
-/** Of two values with the same `value` and `type`, the later one wins. */
+/** Values with the same `value` and `type` are the same; the later one replaces the other. */
 const isSame = ({ subAttributes = [] }: ScimAttribute, a: ScimObject, b: ScimObject): boolean =>
   ['value', 'type']
     .filter((name) => subAttributes.some((sub) => sub.name === name))

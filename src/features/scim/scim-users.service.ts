@@ -161,7 +161,7 @@ async function lockNamed(trx: Executor, id: string, { request }: ScimCaller): Pr
   return user;
 }
 
-/** Of two concurrent writers, the second waits and sees the first one's version. */
+/** Locks the user: the second of two concurrent writers waits and sees the version of the first. */
 async function changeScimUser(
   services: Services,
   caller: ScimCaller,

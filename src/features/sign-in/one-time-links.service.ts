@@ -38,7 +38,7 @@ export async function createPasswordLink(
   purpose: LinkPurpose,
   mailedTo: string | null = null,
 ): Promise<string> {
-  // Of two concurrent links, one replaces the other.
+  // If two links are created at the same time, one replaces the other.
   await lockUser(trx, userId);
   await deleteLinksOf(trx, userId);
   const token = randomToken();

@@ -83,7 +83,7 @@ const KEEPS_IN: ReadonlySet<LifecycleStep> = new Set(['expire_password', 'reacti
 /** Can the user not sign in any more after the step? With an expired password they can, and choose another one. */
 export const locksOut = (step: LifecycleStep): boolean => !KEEPS_IN.has(step) && STEPS[step].to !== 'ACTIVE';
 
-/** The possible steps in the user's status, whoever takes them. */
+/** The possible steps in the user's status, without regard to the caller. */
 export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword' | 'awaitsApproval'>): LifecycleStep[] => {
   const facts = { ...user, hasWayToSignIn: user.hasPassword, isSelf: false, isLastSuperAdmin: false };
   return LIFECYCLE_STEPS.filter((step) => 'to' in decideStep(step, facts));
