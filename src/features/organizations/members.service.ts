@@ -193,7 +193,8 @@ export async function removeMember(services: Services, orgId: string, userId: st
 }
 
 /**
- * Administrators of single organizations can take users only from these: a user whom they could merely see would become changeable as a member.
+ * Administrators of single organizations can only take users from these: otherwise, a user who is merely visible to them would become changeable as a
+ * member.
  * @param need permission in an organization of the user. ALL for a new membership, because it can lead to the account
  * @throws {ApiError} not found, forbidden
  */
@@ -209,7 +210,7 @@ async function requireUserInReach(trx: Executor, userId: string, request: Reques
   return user;
 }
 
-/** Can the caller add the user to an organization? A user whom they have just removed may be out of their reach. */
+/** Can the caller add the user to an organization? After a removal, the user may be out of the caller's reach. */
 export async function mayAddMember({ database: { knex } }: Services, userId: string, request: RequestContext): Promise<boolean> {
   const reach = reachOf(request.roles ?? [], 'write', 'ALL');
   return reach === 'everything' || (await findOrgIds(knex, userId)).some((orgId) => isWithin(reach, orgId));

@@ -95,8 +95,8 @@ async function admit(trx: Executor, proof: PasskeyProof, request: RequestContext
     });
     return undefined;
   }
-  const himself = { ...request, actor: { id: user.id, type: 'User' as const, displayName: user.login } };
-  await recordEvent(trx, { eventType: 'user.authentication.auth_via_mfa', displayMessage: BY_PASSKEY, request: himself, targets });
+  const byUser = { ...request, actor: { id: user.id, type: 'User' as const, displayName: user.login } };
+  await recordEvent(trx, { eventType: 'user.authentication.auth_via_mfa', displayMessage: BY_PASSKEY, request: byUser, targets });
   return { user: { id: user.id, login: user.login }, amr: withSecondFactor(passkeyMethods(proof.passkey), []), authenticatedAt: now };
 }
 

@@ -14,9 +14,9 @@ import { profileFields } from '../users/users.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { ProvisionedKind, ProvisionedResource, ProvisioningTarget } from './provisioning.resource.ts';
 import {
+  belongsToAnother,
   findProvisioned,
   forgetProvisioned,
-  isAnothersAccount,
   keepFormerAccount,
   listRemoteMembers,
   saveProvisioned,
@@ -223,7 +223,7 @@ export async function findRemoteUser(
   if (another !== undefined) throw new TargetRefusal(409, `the target has several users with the name ${userName}`);
   if (found === undefined) return undefined;
   // A user who had this name before owns the account there and its data. Not every target stores `externalId`.
-  if (isOfAnother(found.externalId, userId) || (await isAnothersAccount(knex, applicationId, String(found.id), userId)))
+  if (isOfAnother(found.externalId, userId) || (await belongsToAnother(knex, applicationId, String(found.id), userId)))
     throw new TargetRefusal(409, `the target's ${userName} is another user of this service`);
   return found;
 }

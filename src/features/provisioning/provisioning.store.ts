@@ -122,7 +122,7 @@ export async function keepFormerAccount(
 }
 
 /** Does the account at the target belong to another user, or to a deleted one? */
-export async function isAnothersAccount(executor: Executor, applicationId: string, remoteId: string, userId: string): Promise<boolean> {
+export async function belongsToAnother(executor: Executor, applicationId: string, remoteId: string, userId: string): Promise<boolean> {
   const account = { ...at(applicationId), remote_id: remoteId };
   const linked = executor('provisioned_resources')
     .where({ ...account, kind: 'user' })

@@ -97,7 +97,7 @@ export async function listScimUsers(services: Services, caller: ScimCaller, quer
   return { total: page.total, items: await viewsOf(services, services.database.knex, caller, type, page.items) };
 }
 
-/** @throws {ScimError} not found, also for a user whom the caller cannot see */
+/** @throws {ScimError} not found, also for a user who is invisible to the caller */
 export async function getScimUser(services: Services, caller: ScimCaller, id: string): Promise<ScimView> {
   const user = await findVisibleUser(services.database.knex, id, caller.request);
   if (user.id !== id) throw notFoundHere(id);

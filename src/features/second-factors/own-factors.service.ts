@@ -80,12 +80,12 @@ export async function replaceOwnRecoveryCodes(
     const before = await described(trx, userId);
     const codes = await newRecoveryCodes(trx, userId);
     await deleteTrustedBrowsersOf(trx, userId);
-    const himself = asUser(request, user);
-    await queueNotice(trx, userId, 'recovery-codes-replaced', {}, himself);
+    const byUser = asUser(request, user);
+    await queueNotice(trx, userId, 'recovery-codes-replaced', {}, byUser);
     await recordEvent(trx, {
       eventType: 'user.mfa.factor.update',
       displayMessage: 'Create new recovery codes for user',
-      request: himself,
+      request: byUser,
       targets: [userTarget(user)],
       before,
       after: await described(trx, userId),

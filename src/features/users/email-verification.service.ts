@@ -146,18 +146,18 @@ export async function confirmEmail(services: Services, token: string, request: R
     if (isNew && ((await findTakenNames(trx, { ...before, email })).size > 0 || (await bypassesProvider(trx, before.id, email))))
       return undefined;
     await updateUser(trx, before.id, { email, emailVerified: true, lastUpdated: now });
-    const himself: RequestContext = { ...request, actor: { id: before.id, type: 'User', displayName: before.login } };
+    const byUser: RequestContext = { ...request, actor: { id: before.id, type: 'User', displayName: before.login } };
     await recordEvent(trx, {
       eventType: 'user.account.update_profile',
       displayMessage: 'User verified e-mail address',
-      request: himself,
+      request: byUser,
       targets: [userTarget(before)],
       before: { profile: { email: before.email }, emailVerified: before.emailVerified },
       after: { profile: { email }, emailVerified: true },
     });
     if (isNew) {
       await deleteLinksOf(trx, before.id);
-      await notifyFormerAddress(trx, before, email, himself);
+      await notifyFormerAddress(trx, before, email, byUser);
     }
     return { user: { ...before, email, emailVerified: true }, email };
   });

@@ -91,12 +91,12 @@ export async function exportOwnData({ database }: Services, userId: string, requ
   return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
     if (user === undefined) return undefined;
-    const himself = asUser(request, user);
-    await queueNotice(trx, userId, 'data-downloaded', {}, himself);
+    const byUser = asUser(request, user);
+    await queueNotice(trx, userId, 'data-downloaded', {}, byUser);
     await recordEvent(trx, {
       eventType: 'user.account.export_data',
       displayMessage: 'User downloaded their data',
-      request: himself,
+      request: byUser,
       targets: [userTarget(user)],
     });
     return gather(trx, user);

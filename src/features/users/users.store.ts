@@ -232,7 +232,7 @@ export async function countUsers(executor: Executor): Promise<number> {
 export interface UncomposedLogin {
   readonly id: string;
   readonly login: string;
-  /** ID of the user whom the user name finds instead. */
+  /** ID of the user that the user name finds instead. */
   readonly takenBy: string | null;
 }
 

@@ -84,7 +84,7 @@ export function departmentsOf(departments: readonly Department[]): Candidates {
 
 const userLabel = ({ login, profile }: User): string => [fullName(profile), login].filter(Boolean).join(' – ');
 
-/** Users whom the caller can see, by any of their names and e-mail addresses. */
+/** Users that the caller can see, by any of their names and e-mail addresses. */
 export const usersIn = ({ services, request }: Pick<ConsoleRequest, 'services' | 'request'>): Candidates => ({
   what: 'users',
   async find(words, most) {
