@@ -8,9 +8,10 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import type { Window } from '../../platform/database/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
 import { createAuthorizationServer, pageAuthorizationServers } from './authorization-servers.service.ts';
-import { issuerOf } from './server-id.policy.ts';
+import { BUILT_IN, issuerOf } from './server-id.policy.ts';
 import { addressOfServer, mayChangeServers, SERVERS, SERVERS_HOME, serverStatus } from './server-page.console.ts';
 import {
   clientsIn,
@@ -38,7 +39,7 @@ const found = ({ services, query }: ConsoleRequest, window: Window) =>
 const list: ConsolePage = {
   path: '/api/servers',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, query } = visit;
     const { search, items, total } = await found(visit, pageIn(query, COLUMNS));
     const create = { label: 'Create authorization server', href: `${SERVERS_HOME}/new`, main: true };
@@ -50,7 +51,9 @@ const list: ConsolePage = {
       actions: mayChangeServers(visit) ? [create, protect] : [],
       list: {
         name: 'Authorization servers',
+        ...(mayChangeServers(visit) && { choosing: choosingAction(visit, SERVERS_HOME, typed, { kind: 'servers', total }) }),
         rows: items.map(({ id, name, status, audience, furtherAudiences }) => ({
+          ...(id !== BUILT_IN && { value: id }),
           cells: [
             { text: name, href: addressOfServer(id) },
             serverStatus(status),
@@ -65,6 +68,12 @@ const list: ConsolePage = {
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'servers',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => found(visit, window)),
+      rowOf: ({ id, name }) => ({ name, item: { id } }),
+    }),
   download: (visit) =>
     downloadList(visit, {
       name: 'authorization-servers',

@@ -2,6 +2,7 @@
 import type { Services } from '../../platform/database/dependencies.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { groupCounts } from '../groups/groups.service.ts';
+import { getServerScope } from '../scopes/scopes.service.ts';
 import { STEPS } from '../users/user-steps.console.ts';
 import type { BulkActionName, BulkItem, BulkKind } from './bulk.resource.ts';
 
@@ -28,6 +29,10 @@ async function waitingEvents(services: Services, { id }: BulkItem) {
   return { event: (await affectedBy(services, 'eventHook', { id })).events };
 }
 
+async function undeliveredSignals(services: Services, { id }: BulkItem) {
+  return { event: (await affectedBy(services, 'signalStream', { id })).events };
+}
+
 /** The name of a row, and the list to return to after a cancelled action. */
 export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; readonly list?: string }>> = {
   users: { row: 'user', list: '/admin/users' },
@@ -40,6 +45,11 @@ export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; reado
   tokens: { row: 'token', list: '/admin/api/tokens' },
   'identity-providers': { row: 'identity provider', list: '/admin/security/identity-providers' },
   'event-hooks': { row: 'hook', list: '/admin/api/event-hooks' },
+  'inline-hooks': { row: 'hook', list: '/admin/api/inline-hooks' },
+  'signal-streams': { row: 'stream', list: '/admin/api/signal-streams' },
+  servers: { row: 'authorization server', list: '/admin/api/servers' },
+  scopes: { row: 'scope' },
+  claims: { row: 'claim' },
 };
 
 export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
@@ -115,8 +125,8 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     does: 'Deletes organizations that have no members and no departments. Others are refused. This cannot be undone.',
     danger: true,
     affected: async (services, { id }) => {
-      const { roles, domains, invitations, administrators } = await affectedBy(services, 'organization', { id });
-      return { role: roles, domain: domains, invitation: invitations, administrator: administrators };
+      const { roles, domains, providers, invitations, administrators } = await affectedBy(services, 'organization', { id });
+      return { role: roles, domain: domains, 'identity provider': providers, invitation: invitations, administrator: administrators };
     },
   },
   'sessions.end': {
@@ -161,5 +171,66 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     does: 'Deletes the hooks with their settings and secrets. Waiting events are never delivered. This cannot be undone.',
     danger: true,
     affected: waitingEvents,
+  },
+  'inline-hooks.activate': { label: 'Activate', does: 'The hooks are called from now on.' },
+  'inline-hooks.deactivate': {
+    label: 'Deactivate',
+    does: 'The hooks are no longer called: tokens are issued unchanged, sign-ups continue without them, and passwords that they would verify are refused.',
+    danger: true,
+  },
+  'inline-hooks.delete': {
+    label: 'Delete',
+    does: 'Deletes the hooks with their settings and secrets. Hooks that an access rule uses are refused. This cannot be undone.',
+    danger: true,
+    affected: async (services, { id }) => ({ rule: (await affectedBy(services, 'inlineHook', { id })).rules }),
+  },
+  'signal-streams.enable': { label: 'Enable', does: 'The receivers are notified. Waiting events are delivered immediately.' },
+  'signal-streams.pause': {
+    label: 'Pause',
+    does: 'The receivers are notified. Events wait until the streams are enabled, for seven days at most.',
+  },
+  'signal-streams.disable': {
+    label: 'Disable',
+    does: 'The receivers are notified. Waiting events, and events until the streams are enabled again, are never delivered.',
+    danger: true,
+    affected: undeliveredSignals,
+  },
+  'signal-streams.delete': {
+    label: 'Delete',
+    does: 'Deletes the streams with their settings. Waiting events are never delivered. This cannot be undone.',
+    danger: true,
+    affected: undeliveredSignals,
+  },
+  'servers.activate': {
+    label: 'Activate',
+    does: 'The endpoints of the servers respond again. Tokens that have not expired are accepted again.',
+  },
+  'servers.deactivate': {
+    label: 'Deactivate',
+    does: 'The endpoints of the servers return 404. Nobody can sign in with them, and no token is issued, refreshed or introspected, until they are activated again.',
+    danger: true,
+  },
+  'servers.delete': {
+    label: 'Delete',
+    does: 'Deletes the servers with their keys and tokens. Applications that use them can no longer sign users in. This cannot be undone.',
+    danger: true,
+    affected: async (services, { id }) => {
+      const { scopes, claims, policies, consents } = await affectedBy(services, 'authorizationServer', { id });
+      return { scope: scopes, claim: claims, 'access policy': policies, consent: consents };
+    },
+  },
+  'scopes.delete': {
+    label: 'Delete',
+    does: 'Requests for the scopes are refused from now on. Standard scopes, and scopes that a claim or an access rule names, stay. This cannot be undone.',
+    danger: true,
+    affected: async (services, { serverId = '', id }) => {
+      const { name } = await getServerScope(services, serverId, id);
+      return { consent: (await affectedBy(services, 'scope', { serverId, id: name })).consents };
+    },
+  },
+  'claims.delete': {
+    label: 'Delete',
+    does: 'New tokens do not contain the claims. Applications and APIs that rely on them fail. This cannot be undone.',
+    danger: true,
   },
 };

@@ -7,14 +7,20 @@ import { revokeApiToken } from '../api-tokens/api-tokens.service.ts';
 import { assign } from '../applications/application-assignments.service.ts';
 import { deleteApplication, setApplicationStatus } from '../applications/applications.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { deleteAuthorizationServer, setServerStatus } from '../authorization-servers/authorization-servers.service.ts';
+import { deleteServerClaim } from '../claims/claims.service.ts';
 import { revokeGrant } from '../consents/consents.service.ts';
 import { deleteEventHook, setEventHookStatus } from '../event-hooks/event-hooks.service.ts';
 import { addGroupMembers, deleteGroup, removeGroupMember } from '../groups/groups.service.ts';
 import { deleteIdentityProvider, setIdentityProviderStatus } from '../identity-providers/identity-providers.service.ts';
+import { deleteInlineHook, setInlineHookStatus } from '../inline-hooks/inline-hooks.service.ts';
 import { resendInvitation, revokeInvitation } from '../organization-invitations/organization-invitations.service.ts';
 import { deleteOrganization } from '../organizations/organizations.service.ts';
+import { deleteServerScope } from '../scopes/scopes.service.ts';
 import { resetUserFactors } from '../second-factors/factors.service.ts';
 import { clearSessions, endSession } from '../sessions/user-sessions.service.ts';
+import type { StreamStatus } from '../signals/signal-streams.resource.ts';
+import { deleteSignalStream, setStreamStatus } from '../signals/signal-streams.service.ts';
 import { activateUser, deleteUser, reactivateUser, refuseSignUp, resetPassword, takeStep } from '../users/user-lifecycle.service.ts';
 import { newUser } from '../users/user-profile.service.ts';
 import { createUser, getUser } from '../users/users.service.ts';
@@ -40,6 +46,9 @@ const onUser = (access: Access, act: OnUser): BulkAction =>
 
 const step = (name: Parameters<typeof takeStep>[2]) =>
   onUser('organizations', (services, id, request) => takeStep(services, id, name, request));
+
+const stream = (status: StreamStatus) =>
+  onRow('service', (services, { id }, request) => setStreamStatus(services, id, { status, reason: null, tell: true }, request));
 
 export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'users.activate': onUser('organizations', (services, id, request) => activateUser(services, id, { sendEmail: true }, request)),
@@ -85,6 +94,18 @@ export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'event-hooks.activate': onRow('service', (services, { id }, request) => setEventHookStatus(services, id, 'ACTIVE', request)),
   'event-hooks.deactivate': onRow('service', (services, { id }, request) => setEventHookStatus(services, id, 'INACTIVE', request)),
   'event-hooks.delete': onRow('service', (services, { id }, request) => deleteEventHook(services, id, request)),
+  'inline-hooks.activate': onRow('service', (services, { id }, request) => setInlineHookStatus(services, id, 'ACTIVE', request)),
+  'inline-hooks.deactivate': onRow('service', (services, { id }, request) => setInlineHookStatus(services, id, 'INACTIVE', request)),
+  'inline-hooks.delete': onRow('service', (services, { id }, request) => deleteInlineHook(services, id, request)),
+  'signal-streams.enable': stream('ENABLED'),
+  'signal-streams.pause': stream('PAUSED'),
+  'signal-streams.disable': stream('DISABLED'),
+  'signal-streams.delete': onRow('service', (services, { id }, request) => deleteSignalStream(services, id, request)),
+  'servers.activate': onRow('service', (services, { id }, request) => setServerStatus(services, id, 'ACTIVE', request)),
+  'servers.deactivate': onRow('service', (services, { id }, request) => setServerStatus(services, id, 'INACTIVE', request)),
+  'servers.delete': onRow('service', (services, { id }, request) => deleteAuthorizationServer(services, id, request)),
+  'scopes.delete': onRow('service', (services, { serverId = '', id }, request) => deleteServerScope(services, serverId, id, request)),
+  'claims.delete': onRow('service', (services, { serverId = '', id }, request) => deleteServerClaim(services, serverId, id, request)),
   'users.import': {
     access: 'organizations',
     async run(services, item, { sendEmail = false }, request) {

@@ -37,6 +37,18 @@ export const BULK_ACTIONS = [
   'event-hooks.activate',
   'event-hooks.deactivate',
   'event-hooks.delete',
+  'inline-hooks.activate',
+  'inline-hooks.deactivate',
+  'inline-hooks.delete',
+  'signal-streams.enable',
+  'signal-streams.pause',
+  'signal-streams.disable',
+  'signal-streams.delete',
+  'servers.activate',
+  'servers.deactivate',
+  'servers.delete',
+  'scopes.delete',
+  'claims.delete',
 ] as const;
 
 export type BulkActionName = (typeof BULK_ACTIONS)[number];
@@ -52,6 +64,7 @@ export interface BulkItem {
   /** The row's parent. */
   readonly userId?: string;
   readonly orgId?: string;
+  readonly serverId?: string;
 }
 
 export interface BulkParameters {

@@ -1,6 +1,7 @@
 /** Claims that an authorization server adds to its tokens: list, kind selection, change and deletion. */
 
 import { detailPage, type TableRow } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -14,6 +15,7 @@ import {
   serverSubject,
   subjectWithParts,
 } from '../authorization-servers/server-page.console.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import {
@@ -43,7 +45,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/api/servers/:serverId/claims',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const subject = await serverSubject(visit);
     const { services, query } = visit;
     const { items, total } = await listServerClaims(services, subject.server.id, pageIn(query, COLUMNS));
@@ -55,14 +57,34 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'Claims',
+          ...(subject.hasOwnParts && { choosing: choosingAction(visit, homeOf(subject), typed, { kind: 'claims', total }) }),
           rows: items.map((claim) => rowOf(subject, claim)),
           empty: subject.isBuiltIn
             ? 'The built-in authorization server has no claims of its own. Create your own authorization server to add some.'
             : 'No claims yet. Create one, e.g. with the user’s groups.',
           ...(subject.hasOwnParts && { emptyAction: create }),
           ...paged(homeOf(subject), query, COLUMNS, { total }, 'claim'),
+          files: fileActions(homeOf(subject), query, total),
         },
       ],
+    });
+  },
+  async receive(visit, form) {
+    const { server } = await subjectWithParts(visit);
+    return draftForList(visit, form, {
+      kind: 'claims',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listServerClaims(visit.services, server.id, window)),
+      rowOf: ({ id, name }) => ({ name, item: { id, serverId: server.id } }),
+    });
+  },
+  async download(visit) {
+    const { server } = await serverSubject(visit);
+    return downloadList(visit, {
+      name: 'claims',
+      columns: ['id', 'name', 'status', 'claimType', 'alwaysIncludeInToken', 'valueType', 'value', 'groupFilterType', 'scopes'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listServerClaims(visit.services, server.id, window)),
+      recordOf: (claim) => ({ ...claim }),
+      of: { id: server.id, type: 'AuthorizationServer', displayName: server.name },
     });
   },
 };
@@ -74,6 +96,7 @@ function rowOf(subject: ServerSubject, claim: ServerClaim): TableRow {
     { label: 'Delete', href: `${address}/delete` },
   ];
   return {
+    value: claim.id,
     cells: [
       { text: claim.name, code: true },
       phrase(PLACES[claimDestination(claim)].short),

@@ -1,6 +1,7 @@
 /** API → Inline hooks: the list, creating, one hook, changing, a new secret. */
 
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
@@ -9,6 +10,7 @@ import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { FAILURES, inlineHookFormFields, inlineHookIn, TYPES } from './inline-hook-fields.console.ts';
 import {
   INLINE_HOOK_CRUMBS,
@@ -34,10 +36,12 @@ const COLUMNS: ListColumns = [
   { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
 ];
 
+const all = ({ services, query }: ConsoleRequest) => piecesOf(query, COLUMNS, (window) => listInlineHooks(services, window));
+
 const list: ConsolePage = {
   path: '/api/inline-hooks',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { items, total } = await listInlineHooks(visit.services, pageIn(visit.query, COLUMNS));
     return listPage({
       title: 'Inline hooks',
@@ -46,7 +50,9 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [CREATE] : [],
       list: {
         name: 'inline hooks',
+        ...(mayWrite(visit) && { choosing: choosingAction(visit, INLINE_HOOKS_PATH, typed, { kind: 'inline-hooks', total }) }),
         rows: items.map((hook) => ({
+          value: hook.id,
           cells: [
             { text: hook.name, href: inlineHookPath(hook.id) },
             phrase(TYPES[hook.type]),
@@ -57,9 +63,23 @@ const list: ConsolePage = {
         empty: 'There is no inline hook yet.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
         ...paged(INLINE_HOOKS_PATH, visit.query, COLUMNS, { total }, 'hook'),
+        files: fileActions(INLINE_HOOKS_PATH, visit.query, total),
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'inline-hooks',
+      pieces: all(visit),
+      rowOf: ({ id, name }) => ({ name, item: { id } }),
+    }),
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'inline-hooks',
+      columns: ['id', 'name', 'type', 'status', 'failure', 'address', 'created', 'lastUpdated'],
+      pieces: all(visit),
+      recordOf: (hook) => ({ ...hook, address: hook.channel.uri }),
+    }),
 };
 
 /** A secret, shown once. */

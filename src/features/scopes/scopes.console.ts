@@ -21,6 +21,7 @@ import {
   serverSubject,
   subjectWithParts,
 } from '../authorization-servers/server-page.console.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { SCOPE_SETTINGS, type Scope, type ScopeSettings, TRANSLATED } from './scopes.resource.ts';
 import { createServerScope, deleteServerScope, getServerScope, listServerScopes, scopeUses, updateServerScope } from './scopes.service.ts';
 
@@ -44,7 +45,7 @@ const found = ({ services, query }: ConsoleRequest, serverId: string, window: Wi
 const list: ConsolePage = {
   path: '/api/servers/:serverId/scopes',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const subject = await serverSubject(visit);
     const { query } = visit;
     const { search, items, total } = await found(visit, subject.server.id, pageIn(query, COLUMNS));
@@ -56,6 +57,7 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'Scopes',
+          ...(subject.hasOwnParts && { choosing: choosingAction(visit, homeOf(subject), typed, { kind: 'scopes', total }) }),
           rows: items.map((scope) => rowOf(subject, scope)),
           search: { ...search, label: 'Search' },
           empty: 'No scopes match. Try other words, or show all.',
@@ -64,6 +66,14 @@ const list: ConsolePage = {
         },
         ...(subject.isBuiltIn ? [] : [await detailTypesPart(visit, subject)]),
       ],
+    });
+  },
+  async receive(visit, form) {
+    const { server } = await subjectWithParts(visit);
+    return draftForList(visit, form, {
+      kind: 'scopes',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => found(visit, server.id, window)),
+      rowOf: ({ id, name }) => ({ name, item: { id, serverId: server.id } }),
     });
   },
   async download(visit) {
@@ -82,6 +92,7 @@ function rowOf(subject: ServerSubject, scope: Scope): TableRow {
   const { name, displayName, consent, isDefault, metadataPublish, system } = scope;
   const remove = system ? [] : [{ label: 'Delete', href: `${addressOf(subject, scope)}/delete` }];
   return {
+    ...(!system && { value: scope.id }),
     cells: [
       { text: name, code: true },
       displayName,

@@ -2,6 +2,7 @@
 
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
@@ -12,6 +13,7 @@ import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import {
   METHODS,
   SIGNAL_WORDS,
@@ -43,10 +45,12 @@ const COLUMNS: ListColumns = [
   { label: 'Status', by: 'status', codes: STREAM_STATUSES },
 ];
 
+const all = ({ services, query }: ConsoleRequest) => piecesOf(query, COLUMNS, (window) => listSignalStreams(services, window));
+
 const list: ConsolePage = {
   path: '/api/signal-streams',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { items, total } = await listSignalStreams(visit.services, pageIn(visit.query, COLUMNS));
     const waiting = await Promise.all(items.map((stream) => waitingForStream(visit.services, stream)));
     return listPage({
@@ -56,7 +60,9 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [CREATE] : [],
       list: {
         name: 'signal streams',
+        ...(mayWrite(visit) && { choosing: choosingAction(visit, STREAMS_PATH, typed, { kind: 'signal-streams', total }) }),
         rows: items.map((stream, index) => ({
+          value: stream.id,
           cells: [
             { text: verbatim(streamName(stream)), href: streamPath(stream.id) },
             { text: stream.applicationId, href: `/admin/applications/${encodeURIComponent(stream.applicationId)}`, code: true },
@@ -70,9 +76,36 @@ const list: ConsolePage = {
         empty: 'There is no signal stream yet.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
         ...paged(STREAMS_PATH, visit.query, COLUMNS, { total }, 'stream'),
+        files: fileActions(STREAMS_PATH, visit.query, total),
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'signal-streams',
+      pieces: all(visit),
+      rowOf: (stream) => ({ name: streamName(stream), item: { id: stream.id } }),
+    }),
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'signal-streams',
+      columns: [
+        'id',
+        'description',
+        'applicationId',
+        'status',
+        'statusReason',
+        'method',
+        'address',
+        'events',
+        'lastDelivered',
+        'lastError',
+        'created',
+        'lastUpdated',
+      ],
+      pieces: all(visit),
+      recordOf: (stream) => ({ ...stream, address: stream.endpointUrl ?? pollAddress(visit.services.config, stream.id) }),
+    }),
 };
 
 const create: ConsolePage = {

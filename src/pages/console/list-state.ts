@@ -159,5 +159,5 @@ export function numberedPager(
 }
 
 /** “5,002 users”. */
-export const countOf = (total: number, singular: string, plural = `${singular}s`): Phrase =>
+export const countOf = (total: number, singular: string, plural = `${singular.replace(/(?<=[^aeiou])y$/, 'ie')}s`): Phrase =>
   counted(total, `{count} ${singular}`, `{count} ${plural}`);

@@ -148,3 +148,71 @@ test('sessions, tokens and invitations end; an administrator of an organization 
   assert.match(await confirmed(agent, revoke), /1 done, 0 refused, 0 left/);
   assert.doesNotMatch((await agent.visit('/admin/api/tokens')).text, /Nightly/);
 });
+
+test('of a server, scopes and claims are deleted by the selection, and what is in use is refused with its reason', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const home = '/authorizationServers/default';
+  for (const name of ['read', 'write', 'used']) await service.api('POST', `${home}/scopes`, { name });
+  for (const [name, scopes] of [
+    ['tier', ['used']],
+    ['plan', []],
+  ] as const)
+    await service.api('POST', `${home}/claims`, {
+      name,
+      claimType: 'RESOURCE',
+      valueType: 'STATIC',
+      value: 'gold',
+      conditions: { scopes },
+    });
+  const { agent } = await enter(service);
+  const scopes = await agent.visit('/admin/api/servers/default/scopes?q=r');
+  const found = await agent.submit(scopes, 'console-form', { action: 'scopes.delete', scope: 'all' });
+  const names = async (part: string): Promise<readonly string[]> =>
+    (await service.api('GET', `${home}/${part}?limit=200`)).body.map(({ name }: { name: string }) => name);
+  const before = await names('scopes');
+  const result = await confirmed(agent, found);
+  assert.match(result, /[2-9] done, \d+ refused, 0 left/);
+  const after = await names('scopes');
+  assert.deepEqual(
+    before.filter((name) => !after.includes(name)),
+    before.filter((name) => ['read', 'write'].includes(name)),
+  );
+
+  const used =
+    /<input[^>]*value="([^"]+)"[^>]*aria-label="[^"]*used/.exec(
+      (await agent.visit('/admin/api/servers/default/scopes?q=used')).text,
+    )?.[1] ?? '';
+  const kept = await select(agent, await agent.visit('/admin/api/servers/default/scopes?q=used'), 'scopes.delete', [used]);
+  assert.match(await confirmed(agent, kept), /0 done, 1 refused, 0 left.*tier/);
+
+  const claims = await agent.submit(await agent.visit('/admin/api/servers/default/claims'), 'console-form', {
+    action: 'claims.delete',
+    scope: 'all',
+  });
+  assert.match(await confirmed(agent, claims), /2 done, 0 refused, 0 left/);
+  assert.deepEqual(await names('claims'), []);
+});
+
+test('servers and inline hooks change their status, and the built-in server never', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const { agent } = await enter(service);
+  const servers = await agent.visit('/admin/api/servers');
+  const off = await agent.submit(servers, 'console-form', { action: 'servers.deactivate', chosen: ['default', 'built-in'] });
+  assert.match(await confirmed(agent, off), /1 done, 1 refused, 0 left.*the built-in authorization server cannot be deactivated/);
+  assert.equal((await service.api('GET', '/authorizationServers/default')).body.status, 'INACTIVE');
+
+  const hook = {
+    name: 'Tokens',
+    type: 'com.okta.oauth2.tokens.transform',
+    version: '1.0.0',
+    channel: { type: 'HTTP', version: '1.0.0', config: { uri: 'https://hook.example/', method: 'POST' } },
+  };
+  const { status, body } = await service.api('POST', '/inlineHooks', hook);
+  assert.equal(status, 200, JSON.stringify(body));
+  const hooks = await agent.submit(await agent.visit('/admin/api/inline-hooks'), 'console-form', {
+    action: 'inline-hooks.deactivate',
+    chosen: [body.id],
+  });
+  assert.match(await confirmed(agent, hooks), /1 done, 0 refused, 0 left/);
+  assert.equal((await service.api('GET', `/inlineHooks/${body.id}`)).body.status, 'INACTIVE');
+});
