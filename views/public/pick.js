@@ -1,72 +1,201 @@
-// Searches while one types, in fields that choose several of many. The search everywhere answers; what it finds becomes check boxes.
-for (const field of document.querySelectorAll('[data-pick]')) {
-  const input = field.querySelector('input[type=search]');
-  const status = field.querySelector('[role=status]');
-  const found = field.querySelector('.found');
-  const kind = field.dataset.pick;
-  let asked = 0;
+// The picker: a combobox (WAI-ARIA Authoring Practices, "Editable combobox with list autocomplete") in fields that name objects.
+// [data-pick] chooses several, which become chips with the field names of the check boxes; [data-suggest] names one. The search everywhere finds them.
+const PICK_AFTER_MS = 150;
+const PICK_FROM = 2;
+
+function element(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+const avatarOf = (initials) => element('span', { class: 'avatar', 'aria-hidden': 'true' }, initials);
+
+/** The same initials as src/pages/console/avatar.ts makes, of the name or the user name. */
+function initialsOf(name) {
+  const words = name.split('@')[0].match(/[\p{L}\p{N}]+/gu) ?? ['?'];
+  const ends = [words[0], ...(words.length > 1 ? [words.at(-1)] : [])];
+  return ends
+    .map((word) => [...word][0])
+    .join('')
+    .toLocaleUpperCase('en');
+}
+
+/** @param row of the page of the search: the name with a link, and a detail; for users the user name, the full name and the e-mail address */
+function foundIn(row) {
+  const link = row.querySelector('a');
+  const path = link.getAttribute('href');
+  const title = link.textContent.trim();
+  const text = row.querySelector('td')?.textContent.trim() ?? '';
+  const detail = text === '–' ? '' : text;
+  const id = decodeURIComponent(path.split('/').at(-1));
+  if (!path.startsWith('/admin/users/')) return { id, name: title, detail, label: title };
+  const [, full, email] = /^(.*?)(?:(?:^|, )([^\s,]+@[^\s,]+))?$/.exec(detail);
+  const name = full || title;
+  const details = [...new Set([title, email])].filter((one) => one && one !== name);
+  return { id, name, detail: details.join(' · '), label: full ? `${full} – ${title}` : title, initials: initialsOf(name) };
+}
+
+/** @param isTaken is this ID chosen already? @param choose receives the chosen object @returns a function that tells the live region */
+function combobox(input, kinds, { none, matches }, isTaken, choose) {
+  const list = element('ul', { id: `${input.id}-options`, role: 'listbox', 'aria-label': input.ariaLabel ?? input.labels[0].textContent });
+  const status = element('p', { class: 'visually-hidden', role: 'status' });
+  const box = element('div', { class: 'combobox' });
+  let options = [];
+  let active = -1;
+  let request;
   let timer;
 
-  const values = () => new Set([...field.querySelectorAll('input[type=checkbox]')].filter((box) => box.checked).map((box) => box.value));
+  input.type = 'text';
+  const state = { role: 'combobox', 'aria-autocomplete': 'list', 'aria-expanded': 'false', 'aria-controls': list.id };
+  for (const [name, value] of Object.entries(state)) input.setAttribute(name, value);
+  list.hidden = true;
+  input.replaceWith(box);
+  box.append(input, list, status);
 
-  /** The same initials as src/pages/console/avatar.ts makes, of the name or the user name. */
-  function avatarOf(row) {
-    const [name] = (row.querySelector('td')?.textContent.trim() || row.querySelector('a').textContent.trim()).split(/[@,]/);
-    const words = name.match(/[\p{L}\p{N}]+/gu) ?? ['?'];
-    const avatar = document.createElement('span');
-    avatar.className = 'avatar';
-    avatar.ariaHidden = 'true';
-    avatar.textContent = [words[0], ...(words.length > 1 ? [words.at(-1)] : [])]
-      .map((word) => [...word][0])
-      .join('')
-      .toLocaleUpperCase('en');
-    return avatar;
+  function point(at) {
+    options[active]?.node.setAttribute('aria-selected', 'false');
+    active = at;
+    const node = options[active]?.node;
+    if (node === undefined) return input.removeAttribute('aria-activedescendant');
+    node.setAttribute('aria-selected', 'true');
+    node.scrollIntoView({ block: 'nearest' });
+    input.setAttribute('aria-activedescendant', node.id);
   }
 
-  function boxOf(row, at) {
-    const link = row.querySelector('a');
-    const id = decodeURIComponent(link.getAttribute('href').split('/').at(-1));
-    if (values().has(id)) return [];
-    const box = document.createElement('div');
-    const check = document.createElement('input');
-    const label = document.createElement('label');
-    box.className = 'box';
-    check.type = 'checkbox';
-    check.name = field.id;
-    check.value = id;
-    check.id = `${field.id}-found-${at}`;
-    label.htmlFor = check.id;
-    const detail = row.querySelector('td')?.textContent.trim() ?? '';
-    const text = [link.textContent.trim(), detail].filter((text) => text !== '' && text !== '–').join(' – ');
-    if (kind === 'users') label.append(avatarOf(row), ' ');
-    label.append(text);
-    box.append(check, label);
-    return [box];
+  /** Requests that are still under way are outdated. */
+  function close() {
+    clearTimeout(timer);
+    request?.abort();
+    point(-1);
+    list.hidden = true;
+    input.setAttribute('aria-expanded', 'false');
+  }
+
+  function take({ found }) {
+    close();
+    choose(found);
+  }
+
+  function optionOf(found, at) {
+    const words = element('span', {}, element('bdi', {}, found.name), element('small', {}, found.detail));
+    const node = element('li', { id: `${list.id}-${at}`, role: 'option', 'aria-selected': 'false' }, words);
+    if (found.initials !== undefined) node.prepend(avatarOf(found.initials));
+    const option = { found, node };
+    node.addEventListener('click', () => take(option));
+    return option;
   }
 
   async function look() {
+    close();
     const q = input.value.trim();
-    asked += 1;
-    const mine = asked;
-    if (q.length < 2) return;
-    const answer = await fetch(`/admin/search?q=${encodeURIComponent(q)}`).catch(() => undefined);
-    if (!answer?.ok || answer.redirected || mine !== asked) return;
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const rows = [...page.querySelectorAll(`main tbody tr:has(a[href^="/admin/${kind}/"])`)];
-    // What was ticked stays, above what is found now.
-    for (const box of found.querySelectorAll('.box:has(:checked)')) found.before(box);
-    const boxes = rows.flatMap(boxOf);
-    found.replaceChildren(...boxes);
-    status.textContent = boxes.length === 0 ? status.dataset.none : '';
+    if (q.length < PICK_FROM) return;
+    request = new AbortController();
+    const { signal } = request;
+    const address = `/admin/search?${new URLSearchParams({ q, only: kinds })}`;
+    const page = await fetch(address, { signal })
+      .then(async (answer) =>
+        answer.ok && !answer.redirected ? new DOMParser().parseFromString(await answer.text(), 'text/html') : undefined,
+      )
+      .catch(() => undefined);
+    if (page === undefined || signal.aborted) return;
+    const rows = [...page.querySelectorAll('main tbody tr:has(a)')];
+    options = rows
+      .map(foundIn)
+      .filter(({ id }) => !isTaken(id))
+      .map(optionOf);
+    const nothing = element('li', { role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' }, none);
+    list.replaceChildren(...(options.length === 0 ? [nothing] : options.map(({ node }) => node)));
+    list.hidden = false;
+    input.setAttribute('aria-expanded', 'true');
+    status.textContent = options.length === 0 ? none : `${matches}: ${options.length}`;
   }
 
+  const count = () => options.length;
+  const keys = {
+    ArrowDown: () => point((active + 1) % count()),
+    ArrowUp: () => point((active < 1 ? count() : active) - 1),
+    // Without an active option, they move within the text.
+    Home: () => active >= 0 && point(0),
+    End: () => active >= 0 && point(count() - 1),
+    Enter: () => active >= 0 && take(options[active]),
+    Escape: close,
+  };
+  input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
+    const isOpen = !list.hidden;
+    if (event.key.startsWith('Arrow') && !isOpen && ['ArrowDown', 'ArrowUp'].includes(event.key)) {
+      event.preventDefault();
+      look();
+    } else if (isOpen && event.key in keys && (count() > 0 || event.key === 'Escape')) {
+      if (keys[event.key]() !== false) event.preventDefault();
+    }
+  });
   input.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(look, 200);
+    request?.abort();
+    timer = setTimeout(look, PICK_AFTER_MS);
   });
+  // The field keeps the focus while an option is clicked.
+  list.addEventListener('mousedown', (event) => event.preventDefault());
+  input.addEventListener('blur', close);
+  return (text) => {
+    status.textContent = text;
+  };
+}
+
+for (const input of document.querySelectorAll('[data-suggest]'))
+  combobox(
+    input,
+    input.dataset.suggest,
+    input.dataset,
+    () => false,
+    ({ id, label }) => {
+      input.value = `${label} (${id})`;
+    },
+  );
+
+for (const field of document.querySelectorAll('[data-pick]')) {
+  const input = field.querySelector('input[type=search]');
+  const search = input.parentElement;
+  const chosen = element('ul', { class: 'chosen' });
+  const { remove, selected } = field.dataset;
+  const values = () => [...chosen.querySelectorAll('input')].map(({ value }) => value);
+
+  function add({ id, label, initials }) {
+    const button = element('button', { type: 'button', 'aria-label': `${remove}: ${label}` }, '×');
+    const value = element('input', { type: 'hidden', name: field.id, value: id });
+    const chip = element('li', {}, element('bdi', {}, label), button, value);
+    if (initials !== undefined) chip.prepend(avatarOf(initials));
+    button.addEventListener('click', () => {
+      const next = (chip.nextElementSibling ?? chip.previousElementSibling)?.querySelector('button') ?? input;
+      chip.remove();
+      next.focus();
+      say(`${remove}: ${label}. ${selected}: ${values().length}`);
+    });
+    chosen.append(chip);
+  }
+
+  for (const box of field.querySelectorAll('.box:has(:checked)')) {
+    const initials = box.querySelector('.avatar')?.textContent;
+    add({ id: box.querySelector('input').value, label: box.querySelector('bdi').textContent, initials });
+  }
+  for (const part of field.querySelectorAll('.box, .found, [role=status], .with-button > button')) part.remove();
+  search.before(chosen);
+  const say = combobox(
+    input,
+    field.dataset.pick,
+    field.dataset,
+    (id) => values().includes(id),
+    (found) => {
+      add(found);
+      input.value = '';
+      say(`${found.label}. ${selected}: ${values().length}`);
+    },
+  );
+  // The words are sought, not sent: Enter does not save the form.
   input.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter') return;
-    event.preventDefault();
-    look();
+    if (event.key === 'Enter') event.preventDefault();
   });
 }

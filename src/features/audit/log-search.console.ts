@@ -1,6 +1,7 @@
 /** Search of the system log: form fields and the resulting query. */
 
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
+import { chosenId } from '../../pages/console/picker.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { FieldProblem } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
@@ -33,8 +34,8 @@ export function searchFields(query: URLSearchParams): readonly Field[] {
   return [
     { name: 'type', label: 'Event', options: TYPES, ...value('type') },
     { name: 'outcome', label: 'Outcome', options: OUTCOMES, ...value('outcome') },
-    { name: 'actor', label: 'Actor', ...value('actor') },
-    { name: 'target', label: 'Target', ...value('target') },
+    { name: 'actor', label: 'Actor', suggest: 'users applications', ...value('actor') },
+    { name: 'target', label: 'Target', suggest: 'users groups organizations applications api/servers', ...value('target') },
     { name: 'since', label: 'Since (UTC)', kind: 'date-time', ...value('since') },
     { name: 'until', label: 'Until (UTC)', kind: 'date-time', ...value('until') },
   ];
@@ -43,7 +44,12 @@ export function searchFields(query: URLSearchParams): readonly Field[] {
 /** A text as filters write it (RFC 7644 section 3.4.2.2: as in JSON). */
 const quoted = (text: string): string => JSON.stringify(text);
 
-const party = (name: string, words: string): string => `(${name}.id eq ${quoted(words)} or ${name}.displayName co ${quoted(words)})`;
+/** By the ID of a chosen object, or by an ID or words of the name. */
+function party(name: string, words: string): string {
+  const chosen = chosenId(words);
+  const typed = `${name}.id eq ${quoted(words)} or ${name}.displayName co ${quoted(words)}`;
+  return chosen === undefined || chosen === words ? `(${typed})` : `(${name}.id eq ${quoted(chosen)} or ${typed})`;
+}
 
 function typeFilter(type: string): string {
   if (!type.startsWith(ALL_OF)) return `eventType eq ${quoted(type)}`;

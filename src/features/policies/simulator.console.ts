@@ -1,6 +1,6 @@
 /** Simulator: the result of a token request, with reasons. The request is in the address, so it can be shared; nothing is issued or changed. */
 
-import { applicationsIn, usersIn } from '../../pages/console/candidates.ts';
+import { applicationsIn, organizationsIn, usersIn } from '../../pages/console/candidates.ts';
 import {
   accessInWords,
   assignmentInWords,
@@ -103,7 +103,7 @@ async function fieldsFor(visit: ConsoleRequest): Promise<readonly Field[]> {
       value: held('details'),
       alias: 'authorization_detail_types',
     },
-    { name: 'organization', label: 'Organization', hint: 'Its ID or name, as the request says it.', value: held('organization') },
+    await one(organizationsIn(visit), { name: 'organization', label: 'Organization', none: 'None' }),
     {
       name: 'hook',
       label: 'Inline hook',
@@ -148,7 +148,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     scopes: scopesIn(query),
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
     ...detailsIn(held('details')),
-    organization: held('organization') || undefined,
+    organization: await pickedId(organizationsIn(visit), 'organization', held('organization')),
     runHook: held('hook') === 'run',
     signIn: grant === 'client_credentials' ? undefined : signInIn(held),
     prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),
@@ -180,7 +180,7 @@ function asTyped(query: URLSearchParams, fields: readonly Field[]): URLSearchPar
   return values;
 }
 
-const PICKED: readonly string[] = ['application', 'user', 'actor'];
+const PICKED: readonly string[] = ['application', 'user', 'actor', 'organization'];
 
 interface Answer {
   readonly parts: readonly Part[];

@@ -5,7 +5,7 @@ import { drawnActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
 import { chipsOf } from './chips.ts';
 import { type Choosing, drawnChoosing } from './choosing.ts';
-import { drawnFields, type Field, suggestScripts } from './form.ts';
+import { drawnFields, type Field, pickScripts } from './form.ts';
 import type { Moment } from './moments.ts';
 import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Status, type Typed } from './page.ts';
 
@@ -257,16 +257,23 @@ function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [],
   };
 }
 
+/** Fields of the part, and of its search and its selected rows. */
+function fieldsOf(part: Part): readonly Field[] {
+  if (part.kind === 'query' || part.kind === 'form') return part.fields;
+  if (part.kind !== 'table') return [];
+  return [...(part.search?.fields ?? []), ...(part.search?.advanced ?? []), ...(part.choosing?.fields ?? [])];
+}
+
 /** Renders a page from its parts. */
 export function detailPage({ parts, scripts = [], more = [], ...page }: DetailPage): Drawn {
   const files = parts.flatMap((part) => (part.kind === 'table' ? (part.files ?? []) : []));
   const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));
   const runs = parts.some((part) => part.kind === 'progress' && part.isRunning);
   const several = parts.some(choosesAll);
-  const suggests = parts.flatMap((part) => (part.kind === 'query' || part.kind === 'form' ? suggestScripts(part.fields) : []));
+  const picks = parts.flatMap((part) => pickScripts(fieldsOf(part)));
   const needed = [
     ...scripts,
-    ...suggests,
+    ...picks,
     ...(copies ? ['copy.js'] : []),
     ...(runs ? ['progress.js'] : []),
     ...(several ? ['choose-all.js'] : []),

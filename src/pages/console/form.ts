@@ -38,9 +38,7 @@ export interface LineField extends Common {
   readonly kind?: 'line' | 'file' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
   /** Initial value; default: empty. */
   readonly value?: string | undefined;
-  /** Words that the browser suggests while typing. */
-  readonly suggestions?: readonly string[];
-  /** Source of suggestions while typing, as in console addresses, e.g. `users` (views/public/suggest.js). */
+  /** Kinds of objects that the field names, as in console addresses, with spaces between, e.g. `users` (views/public/pick.js). */
   readonly suggest?: string;
   /** WHATWG HTML section 4.10.18.7; `off` unless given. */
   readonly autocomplete?: string;
@@ -135,14 +133,13 @@ export function formPage(
     hasPick: fields.some(({ kind }) => kind === 'pick'),
     hasFile: fields.some(({ kind }) => kind === 'file'),
   };
-  const picks = fields.some(({ kind }) => kind === 'pick');
-  const scripts = [...(copies.length > 0 ? ['copy.js'] : []), ...(picks ? ['pick.js'] : []), ...suggestScripts(fields)];
+  const scripts = [...(copies.length > 0 ? ['copy.js'] : []), ...pickScripts(fields)];
   return { ...page, view: 'form', scripts, locals };
 }
 
-/** The script that looks up names, if a field uses it. */
-export const suggestScripts = (fields: readonly Field[]): readonly string[] =>
-  fields.some((field) => 'suggest' in field) ? ['suggest.js'] : [];
+/** The script of the picker, if a field uses it. */
+export const pickScripts = (fields: readonly Field[]): readonly string[] =>
+  fields.some((field) => field.kind === 'pick' || 'suggest' in field) ? ['pick.js'] : [];
 
 /** A problem ready for display. */
 interface Problem {

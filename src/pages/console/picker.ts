@@ -10,7 +10,7 @@ import type { ChoiceField, Field, Option, PickField } from './form.ts';
 import type { Typed } from './page.ts';
 
 // A field for several users, groups or applications: check boxes for those that are chosen, and a search that adds more. Without
-// script, the search sends the form and shows it again with the results. With script, it searches during typing (views/public/pick.js).
+// script, the search sends the form and shows it again with the results. With script, both kinds of fields are comboboxes (views/public/pick.js).
 
 /** The button that searches instead of saving. */
 export const LOOK_UP = 'look-up';
@@ -104,7 +104,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
 export async function pickedId(candidates: Candidates, name: string, typed: string): Promise<string | undefined> {
   const words = typed.trim();
   if (words === '') return undefined;
-  const named = await candidates.byId(idIn(words) ?? words);
+  const named = await candidates.byId(chosenId(words) ?? words);
   if (named !== undefined) return named.id;
   const found = await candidates.find(words, FOUND + 1);
   const whole = found.filter(({ label }) => label.toLowerCase() === words.toLowerCase());
@@ -117,3 +117,6 @@ export async function pickedId(candidates: Candidates, name: string, typed: stri
 
 /** The ID in `Sales (dep_…)`, the text of a selection, or a plain ID. */
 const idIn = (words: string): string | undefined => /(?:^|\()([a-z]{3}_[0-9A-Za-z]+)\)?$/.exec(words)?.[1];
+
+/** The ID that follows a name in parentheses, as the picker writes it. It can be a part of the name. */
+export const chosenId = (words: string): string | undefined => / \(([^\s()]+)\)$/.exec(words)?.[1] ?? idIn(words);

@@ -1,6 +1,7 @@
 /**
  * Global search: users, groups, organizations, applications and authorization servers by words or ID, pages of the console by name, and the log by
- * request ID. Results are limited to what the lists show to the administrator. The header uses it for suggestions (views/public/find.js).
+ * request ID. Results are limited to what the lists show to the administrator. The header (views/public/find.js) and the picker
+ * (views/public/pick.js) use it; the picker names the kinds that it needs in `only`.
  */
 
 import { mayCall } from '../../features/administrators/administration.policy.ts';
@@ -18,6 +19,8 @@ import type { ConsolePage, ConsoleRequest } from './page.ts';
 
 /** Limit per kind; the list shows the rest. */
 const MOST = 5;
+/** Limit per kind for a picker, which has no list. */
+const MOST_PICKED = 20;
 const LONGEST = 100;
 const REQUEST_ID = /^[\w.:-]{8,}$/;
 
@@ -29,12 +32,12 @@ interface Found {
   readonly all?: string;
 }
 
-const page = (by: string) => ({ page: 1, size: MOST, sort: { by, descending: false } });
+const page = (by: string, size: number) => ({ page: 1, size, sort: { by, descending: false } });
 const at = (home: string, id: string): string => `/admin/${home}/${encodeURIComponent(id)}`;
 
-async function users({ services, request }: ConsoleRequest, q: string): Promise<Found> {
+async function users({ services, request }: ConsoleRequest, q: string, most: number): Promise<Found> {
   const query = /^usr_\w+$/.test(q) ? { filter: `id eq "${q}"` } : { q, filter: 'id pr' };
-  const { items } = await searchUsers(services, query, page('name'), request);
+  const { items } = await searchUsers(services, query, page('name', most), request);
   return {
     title: 'Users',
     columns: ['User name', 'Name'],
@@ -46,8 +49,8 @@ async function users({ services, request }: ConsoleRequest, q: string): Promise<
   };
 }
 
-async function groups({ services }: ConsoleRequest, q: string): Promise<Found> {
-  const { items } = await searchGroups(services, q, page('name'));
+async function groups({ services }: ConsoleRequest, q: string, most: number): Promise<Found> {
+  const { items } = await searchGroups(services, q, page('name', most));
   return {
     title: 'Groups',
     columns: ['Name', 'Description'],
@@ -56,8 +59,8 @@ async function groups({ services }: ConsoleRequest, q: string): Promise<Found> {
   };
 }
 
-async function organizations({ services, request }: ConsoleRequest, q: string): Promise<Found> {
-  const { items } = await listOrganizations(services, { page: 1, limit: MOST, q }, request);
+async function organizations({ services, request }: ConsoleRequest, q: string, most: number): Promise<Found> {
+  const { items } = await listOrganizations(services, { page: 1, limit: most, q }, request);
   return {
     title: 'Organizations',
     columns: ['Name', 'ID'],
@@ -66,8 +69,8 @@ async function organizations({ services, request }: ConsoleRequest, q: string): 
   };
 }
 
-async function applications({ services }: ConsoleRequest, q: string): Promise<Found> {
-  const { items } = await searchApplications(services, { q }, page('label'));
+async function applications({ services }: ConsoleRequest, q: string, most: number): Promise<Found> {
+  const { items } = await searchApplications(services, { q }, page('label', most));
   return {
     title: 'Applications',
     columns: ['Name', 'Client ID'],
@@ -76,8 +79,8 @@ async function applications({ services }: ConsoleRequest, q: string): Promise<Fo
   };
 }
 
-async function servers({ services }: ConsoleRequest, q: string): Promise<Found> {
-  const { items } = await pageAuthorizationServers(services, { limit: MOST, q });
+async function servers({ services }: ConsoleRequest, q: string, most: number): Promise<Found> {
+  const { items } = await pageAuthorizationServers(services, { limit: most, q });
   return {
     title: 'Authorization servers',
     columns: ['Name', 'ID'],
@@ -115,13 +118,22 @@ const inLog = (q: string): Found => ({
   ],
 });
 
-/** One or two statements for each kind. */
-async function find(visit: ConsoleRequest, q: string): Promise<readonly Found[]> {
+/** By the first part of their addresses. */
+const KINDS = {
+  users: { access: 'organizations', search: users },
+  organizations: { access: 'organizations', search: organizations },
+  groups: { access: 'service', search: groups },
+  applications: { access: 'service', search: applications },
+  'api/servers': { access: 'service', search: servers },
+} as const;
+
+/** One or two statements for each kind. @param only kinds; empty: all, and what is not an object */
+async function find(visit: ConsoleRequest, q: string, only: readonly string[]): Promise<readonly Found[]> {
   const may = (access: 'service' | 'organizations') => mayCall(visit.request.roles, access, 'read');
-  const found = await Promise.all([
-    ...(may('organizations') ? [users(visit, q), organizations(visit, q)] : []),
-    ...(may('service') ? [groups(visit, q), applications(visit, q), servers(visit, q)] : []),
-  ]);
+  const isAll = only.length === 0;
+  const searches = Object.entries(KINDS).filter(([kind, { access }]) => may(access) && (isAll || only.includes(kind)));
+  const found = await Promise.all(searches.map(([, { search }]) => search(visit, q, isAll ? MOST : MOST_PICKED)));
+  if (!isAll) return found;
   const isSearched = may('service') && (REQUEST_ID.test(q) || found.every(({ rows }) => rows.length === 0));
   return [...found, pages(visit, q), ...(isSearched ? [inLog(q)] : [])].filter(({ rows }) => rows.length > 0);
 }
@@ -131,7 +143,7 @@ export const searchEverywhere: ConsolePage = {
   access: 'own',
   async show(visit) {
     const q = (visit.query.get('q') ?? '').trim().slice(0, LONGEST);
-    const found = q === '' || !isPrintable(q) ? [] : await find(visit, q);
+    const found = q === '' || !isPrintable(q) ? [] : await find(visit, q, (visit.query.get('only') ?? '').split(' ').filter(Boolean));
     const parts = found.map(
       ({ title, columns, rows, all }): Part => ({
         kind: 'table',

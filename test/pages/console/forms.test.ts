@@ -78,21 +78,76 @@ test(
   'with script a rule finds users while one types, and a choice shows its fields',
   inBrowser(async (browser, t) => {
     const service = await startService(t);
-    const ada = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
+    const ada = await service.createUser({ firstName: 'Ada Picked', lastName: 'Lovelace', email: 'ada@example.org' });
+    for (const lastName of ['Picked', 'Pickering']) await service.createUser({ firstName: 'Zoe', lastName });
     const { body: policies } = await service.api('GET', '/authorizationServers/default/policies');
     const { window, page } = await enterInBrowser(browser, service, `/api/servers/default/policies/${policies[0].id}/rules/new`);
     await page.fill('#name', 'Ada alone');
     assert.equal(await page.isVisible('#users'), false);
     await page.click('#people-1');
     assert.equal(await page.isVisible('#users'), true);
-    await page.fill('#users-q', 'ada love');
-    await page.check(`#users input[value="${ada.id}"]`);
-    assert.equal(await page.textContent(`#users .box:has([value="${ada.id}"]) .avatar`), 'AL');
+    const input = page.getByRole('combobox', { name: 'Search: Users' });
+    const list = page.getByRole('listbox', { name: 'Search: Users' });
+    const chips = page.locator('#users .chosen li');
+    const status = page.locator('#users [role=status]');
+    const active = async () => (await list.locator('[aria-selected=true]').allTextContents()).join();
+    const isExpanded = () => input.getAttribute('aria-expanded');
+    const press = (key: string) => page.keyboard.press(key);
+    await input.fill('pick');
+    await list.getByRole('option').nth(2).waitFor();
+    assert.equal(await isExpanded(), 'true');
+    assert.equal(await input.getAttribute('aria-controls'), await list.getAttribute('id'));
+    assert.equal(await status.textContent(), 'Matches: 3');
+    const [first = '', , last = ''] = await list.getByRole('option').allTextContents();
+    assert.match(first, /^ALAda Picked Lovelace.*ada@example\.org/, 'initials, name and e-mail address');
+    await press('ArrowUp');
+    assert.equal(await active(), last);
+    await press('Home');
+    assert.equal(await active(), first);
+    assert.equal(await input.getAttribute('aria-activedescendant'), await list.locator('[aria-selected=true]').getAttribute('id'));
+    await press('End');
+    assert.equal(await active(), last);
+    await press('ArrowDown');
+    assert.equal(await active(), first);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await assertAccessible(page, 'the picker, open');
+    await press('Escape');
+    assert.equal(await isExpanded(), 'false');
+    assert.equal(await input.inputValue(), 'pick', 'the words stay');
+    for (const number of [1, 2]) {
+      await input.fill('pick');
+      await list.getByRole('option').first().waitFor();
+      await press('ArrowDown');
+      await press('Enter');
+      assert.equal(await chips.count(), number);
+    }
+    assert.match((await status.textContent()) ?? '', /Selected: 2$/);
+    await chips.last().getByRole('button').focus();
+    await press('Enter');
+    assert.equal(await chips.count(), 1);
+    assert.match((await status.textContent()) ?? '', /^Remove: .* Selected: 1$/);
+    assert.equal(
+      await page.evaluate('document.activeElement.closest("li")?.textContent.includes("Ada")'),
+      true,
+      'the focus is on the next chip',
+    );
+    assert.equal(await chips.locator('.avatar').textContent(), 'AL');
     await assertAccessible(page, 'a rule for one user');
     await page.click('#submit');
     await page.waitForURL(/\/policies\/pol_\w+$/);
     const { body: rules } = await service.api('GET', `/authorizationServers/default/policies/${policies[0].id}/rules`);
     assert.deepEqual(rules.at(-1).conditions.people.users, { include: [ada.id] });
+
+    await page.goto(`${service.baseUrl}/admin/reports/log?target=x`);
+    const target = page.getByRole('combobox', { name: 'Target' });
+    await target.fill('ada picked');
+    await page.locator('#target-options li').first().waitFor();
+    await press('ArrowDown');
+    await press('Enter');
+    assert.equal(await target.inputValue(), `Ada Picked Lovelace – ${ada.login} (${ada.id})`);
+    await press('Enter');
+    await page.waitForURL(/target=Ada/);
+    assert.match((await page.textContent('main .list tbody')) ?? '', /Ada Picked Lovelace|user\.lifecycle\.create/);
     window.assertQuiet();
   }),
 );
