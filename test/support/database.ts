@@ -24,6 +24,9 @@ export const startedDatabase = (): Promise<TestDatabase> => create(fromRunner('G
 /** @returns a fresh database with nothing in it */
 export const emptyDatabase = (): Promise<TestDatabase> => create('template0');
 
+/** @param database nobody is connected to it @returns a database with the same in it */
+export const copyOf = ({ url }: TestDatabase): Promise<TestDatabase> => create(new URL(url).pathname.slice(1));
+
 async function create(template: string): Promise<TestDatabase> {
   const server = fromRunner('GATEHOUSE_TEST_SERVER');
   const name = `gatehouse_test_${randomBytes(8).toString('hex')}`;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BULK_ACTIONS, kindOf } from '../../../src/features/bulk/bulk.resource.ts';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
-import { everyStop } from '../../pages/console/tours.ts';
+import { startOnTour } from '../../pages/console/tours.ts';
 import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
@@ -27,8 +27,7 @@ const eventsOf = async (service: Service, type: string): Promise<number> =>
   (await service.api('GET', `/logs?since=2020-01-01T00:00:00Z&limit=200&filter=eventType eq "${type}"`)).body.length;
 
 test('every list with a selection asks for a row, and drafts each of its actions for all rows', async (t) => {
-  const service = await startService(t);
-  const stops = await everyStop(service);
+  const { service, stops } = await startOnTour(t);
   const { agent } = await enter(service);
   const offered = new Set<string>();
   for (const stop of stops) {

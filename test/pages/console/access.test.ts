@@ -1,14 +1,12 @@
 /** Whom every page of the console lets in, and whose forms it takes (OWASP ASVS 5.0 V8.2, RFC 6749 section 10.12). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 import { createAdministrator, createOrganization, enter } from './administrators.ts';
-import { everyStop, pageAt } from './tours.ts';
+import { pageAt, startOnTour } from './tours.ts';
 
 test('whom every page of the console lets in', async (t) => {
-  const service = await startService(t);
-  const stops = await everyStop(service);
+  const { service, stops } = await startOnTour(t);
   const pageOf = new Map(stops.map((stop) => [stop, pageAt(stop)]));
   const orgId = await createOrganization(service, 'Empty');
   const reader = await createAdministrator(service, 'READ_ONLY_ADMIN');

@@ -43,13 +43,26 @@ export const filesIn = (folder: string, ending: string): string[] =>
 
 export const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
 
+/** By file: to parse the source is most of what these tests do. */
+const known = new Map<string, { readonly literals: ReadonlySet<string>; readonly patterns: ReadonlySet<string> }>();
+
+function textsOf(file: string) {
+  const found = known.get(file);
+  if (found !== undefined) return found;
+  const texts = { literals: new Set<string>(), patterns: new Set<string>() };
+  collect(parseSync(read(file), { syntax: 'typescript' }).body, texts.literals, texts.patterns);
+  known.set(file, texts);
+  return texts;
+}
+
 /** @param isWanted by the path of a file of the source */
 export function sourceTexts(isWanted: (file: string) => boolean): SourceTexts {
-  const literals = new Set<string>();
-  const patterns = new Set<string>();
-  for (const file of filesIn('src/', '.ts').filter(isWanted))
-    collect(parseSync(read(file), { syntax: 'typescript' }).body, literals, patterns);
-  return { literals, patterns: [...patterns].map((pattern) => new RegExp(pattern)) };
+  const all = filesIn('src/', '.ts').filter(isWanted).map(textsOf);
+  const patterns = new Set(all.flatMap((one) => [...one.patterns]));
+  return {
+    literals: new Set(all.flatMap(({ literals }) => [...literals])),
+    patterns: [...patterns].map((pattern) => new RegExp(pattern)),
+  };
 }
 
 /** What the views of the console and of the playground draw with `t('…')`. */

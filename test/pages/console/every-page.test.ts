@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PAGES } from '../../../src/pages/console/pages.ts';
-import { startService } from '../../support/service.ts';
 import { enter } from './administrators.ts';
-import { everyStop, pageAt } from './tours.ts';
+import { pageAt, startOnTour } from './tours.ts';
 
 /** Nothing else depends on these, or the tour has nothing that does and the page says so in words. */
 const AFFECTS_NOTHING_ELSE: readonly string[] = [
@@ -42,8 +41,7 @@ const rowsOf = (text: string): string[] =>
 const navIn = (text: string, name: string): string => new RegExp(`<nav class="${name}"[\\s\\S]*?</nav>`).exec(text)?.[0] ?? '';
 
 test('every page of the console', async (t) => {
-  const service = await startService(t);
-  const stops = await everyStop(service);
+  const { service, stops } = await startOnTour(t);
 
   await t.test('is passed by a tour', () => {
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { unique } from '../../api/people.ts';
 import { startManagementApi } from '../../support/management-api.ts';
 import { startService } from '../../support/service.ts';
 import { enter } from './administrators.ts';
-import { everyStop } from './tours.ts';
+import { startOnTour } from './tours.ts';
 
 test('a row that is deleted between two pieces hides none of the others', async () => {
   const api = await startManagementApi();
@@ -34,8 +34,7 @@ test('a row that is deleted between two pieces hides none of the others', async 
 const SECRET = /secret|token_?hash|password|sealed|signing_?secret|authorization|headers/i;
 
 test('every list with files exports its rows, no secret, and an event', async (t) => {
-  const service = await startService(t);
-  const stops = await everyStop(service);
+  const { service, stops } = await startOnTour(t);
   const { agent } = await enter(service);
   const exported = new Set<string>();
   for (const stop of stops) {

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bodyFields } from '../../../src/api/index.ts';
 import { operationOf } from '../../../src/pages/console/field-help.ts';
-import { startService } from '../../support/service.ts';
 import { enter } from './administrators.ts';
-import { everyStop } from './tours.ts';
+import { startOnTour } from './tours.ts';
 
 /** Names of the fields: the boxes of a choice have one together. */
 const FIELD = /<(?:input|select|textarea) id="([^"]+)" name="\1"|<fieldset class="boxes[^"]*" id="([^"]+)"/g;
@@ -56,8 +55,7 @@ const note = (those: Map<string, Set<string>>, operation: string, name: string):
 };
 
 test('every field of a form links to its description in the API, and every field of the API is in a form or named here', async (t) => {
-  const service = await startService(t);
-  const stops = await everyStop(service);
+  const { service, stops } = await startOnTour(t);
   const { agent } = await enter(service);
   const reference = (await agent.visit('/api/v1/docs')).text;
   const anchors = new Set([...reference.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));

@@ -11,7 +11,7 @@ import { enter } from './administrators.ts';
 import { isOfConsole, noticeTexts, sourceTexts, viewTexts } from './console-texts.ts';
 import { refusalTexts, VALUE } from './refusal-texts.ts';
 import { LONG } from './tour.ts';
-import { everyStop } from './tours.ts';
+import { startOnTour } from './tours.ts';
 
 /** The language in which pages are read: it keeps the fewest words of English, and the catalogs have the same texts. Both are tested first. */
 const LANGUAGE = 'zh-Hans';
@@ -159,8 +159,7 @@ test('every page of the console is translated', async (t) => {
     if (msg === 'a text of the console has no translation' && text !== LONG && !untranslated.has(text))
       untranslated.set(text, `${lang} ${where}`);
   };
-  const service = await startService(t, { env: { LOG_LEVEL: 'debug' }, onLog });
-  const stops = await everyStop(service);
+  const { service, stops } = await startOnTour(t, { env: { LOG_LEVEL: 'debug' }, onLog });
   const { agent } = await enter(service);
   const { literals } = sourceTexts(isOfConsole);
   const asInEnglish = new Map<string, string>();

@@ -1,7 +1,11 @@
 /** Ways through the console that pass every page of it once: what is said of all pages is tested along them. */
+import assert from 'node:assert/strict';
+import { after, type TestContext } from 'node:test';
 import type { ConsolePage } from '../../../src/pages/console/page.ts';
 import { PAGES } from '../../../src/pages/console/pages.ts';
-import type { Service } from '../../support/service.ts';
+import { afterwards } from '../../support/afterwards.ts';
+import { copyOf, startedDatabase, type TestDatabase } from '../../support/database.ts';
+import { type Service, type ServiceOptions, STARTED, startService } from '../../support/service.ts';
 import type { Tour } from './tour.ts';
 import { applicationLife, applicationSettings, applications } from './tours/applications.ts';
 import { directory } from './tours/directory.ts';
@@ -29,11 +33,31 @@ export const TOURS = {
   reports,
 } satisfies Readonly<Record<string, Tour>>;
 
-/** Goes all of them. @returns their stops */
-export async function everyStop(service: Service): Promise<readonly string[]> {
+/** What all tours make, once for all tests of the process. */
+let made: { readonly database: TestDatabase; readonly stops: readonly string[] } | undefined;
+after(() => made?.database.drop());
+
+async function makeAll(t: TestContext): Promise<NonNullable<typeof made>> {
+  const database = await startedDatabase();
   const stops: string[] = [];
-  for (const tour of Object.values(TOURS)) stops.push(...(await tour(service)));
-  return stops;
+  // Its service ends with it, so that the database can be copied.
+  await t.test('is passed by the tours', async (part) => {
+    const service = await startService(part, { beside: { database, secretKey: STARTED.SECRET_KEY } });
+    for (const tour of Object.values(TOURS)) stops.push(...(await tour(service)));
+    made = { database, stops };
+  });
+  return made ?? assert.fail('the tours are not made');
+}
+
+/** Starts a service with a copy of what all tours make. It ends with the test. */
+export async function startOnTour(
+  t: TestContext,
+  options: Pick<ServiceOptions, 'env' | 'onLog'> = {},
+): Promise<{ readonly service: Service; readonly stops: readonly string[] }> {
+  const { database: original, stops } = made ?? (await makeAll(t));
+  const database = await copyOf(original);
+  afterwards(t, () => database.drop());
+  return { service: await startService(t, { ...options, beside: { database, secretKey: STARTED.SECRET_KEY } }), stops };
 }
 
 /** The page that answers an address: the first one that fits, as the router compares them. */

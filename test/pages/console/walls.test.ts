@@ -8,10 +8,9 @@ import { test } from 'node:test';
 import { ORGANIZATION_PERMISSIONS } from '../../../src/features/administrators/administration.policy.ts';
 import { PAGES } from '../../../src/pages/console/pages.ts';
 import { onServer } from '../../support/database.ts';
-import { startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
 import { createOrganization, enter } from './administrators.ts';
-import { everyStop, pageAt } from './tours.ts';
+import { pageAt, startOnTour } from './tours.ts';
 
 /** In every name of the other tenant. */
 const MARK = 'zzforeign';
@@ -19,13 +18,12 @@ const MARK = 'zzforeign';
 const NOTHING = 'zznothing';
 
 test('what is another organization’s is on no page of the console', async (t) => {
-  const service = await startService(t);
+  const { service, stops } = await startOnTour(t);
   const ok = async (method: string, path: string, body?: unknown) => {
     const answer = await service.api(method, path, body);
     assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  const stops = await everyStop(service);
 
   const own = await createOrganization(service, 'Own');
   const people = new Map<string, UserAgent>();
