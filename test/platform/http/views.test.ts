@@ -156,6 +156,15 @@ test('the styles know no left and right, so that they serve both writing directi
   assert.doesNotMatch(styles, /\b(left|right)\b(?!-)|[\s{;](width|height|top|bottom)\s*:/i);
 });
 
+test('text has five sizes, and lengths of charts are their own', () => {
+  const sheets = readdirSync(new URL('public/', VIEWS)).filter((file) => file.endsWith('.css'));
+  for (const sheet of sheets) {
+    const sizes = readFileSync(new URL(`public/${sheet}`, VIEWS), 'utf8').matchAll(/font-size: ([\d.]+)rem/g);
+    const others = [...sizes].map(([, size]) => Number(size) * 16).filter((size) => ![12, 14, 16, 20, 28].includes(size));
+    assert.deepEqual(others, [], sheet);
+  }
+});
+
 test('where browsers look for an icon by themselves they are led to it', async (t) => {
   const answer = await fetch(`${await serve(t, (ctx) => ctx.throw(404))}/favicon.ico`, { redirect: 'manual' });
   assert.equal(answer.status, 302);
