@@ -53,6 +53,7 @@ test('lists and searches at the size of a help desk', async (t) => {
     ['/organizations/org_777/members?sort=name', /100 members .*Family/],
     ['/organizations/org_777', /Customer 777/],
     ['/search?q=family31414', /Family31414/],
+    ['/search?q=family31414&only=users', /Family31414/],
     ['/search?q=Customer+777', /Customer 777/],
     ['/reports/log', /./],
     ['', /./],

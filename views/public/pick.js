@@ -37,8 +37,12 @@ function foundIn(row) {
   return { id, name, detail: details.join(' · '), label: full ? `${full} – ${title}` : title, initials: initialsOf(name) };
 }
 
-/** @param isTaken is this ID chosen already? @param choose receives the chosen object @returns a function that tells the live region */
-function combobox(input, kinds, { none, matches }, isTaken, choose) {
+/**
+ * @param isTaken is this ID chosen already? @param choose receives the chosen object
+ * @param listed objects that match the words without a request; undefined: a request is needed
+ * @returns a function that tells the live region
+ */
+function combobox(input, kinds, { none, matches }, isTaken, choose, listed = () => undefined) {
   const list = element('ul', { id: `${input.id}-options`, role: 'listbox', 'aria-label': input.ariaLabel ?? input.labels[0].textContent });
   const status = element('p', { class: 'visually-hidden', role: 'status' });
   const box = element('div', { class: 'combobox' });
@@ -90,6 +94,8 @@ function combobox(input, kinds, { none, matches }, isTaken, choose) {
   async function look() {
     close();
     const q = input.value.trim();
+    const known = listed(q);
+    if (known !== undefined) return show(known);
     if (q.length < PICK_FROM) return;
     request = new AbortController();
     const { signal } = request;
@@ -100,11 +106,11 @@ function combobox(input, kinds, { none, matches }, isTaken, choose) {
       )
       .catch(() => undefined);
     if (page === undefined || signal.aborted) return;
-    const rows = [...page.querySelectorAll('main tbody tr:has(a)')];
-    options = rows
-      .map(foundIn)
-      .filter(({ id }) => !isTaken(id))
-      .map(optionOf);
+    show([...page.querySelectorAll('main tbody tr:has(a)')].map(foundIn));
+  }
+
+  function show(found) {
+    options = found.filter(({ id }) => !isTaken(id)).map(optionOf);
     const nothing = element('li', { role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' }, none);
     list.replaceChildren(...(options.length === 0 ? [nothing] : options.map(({ node }) => node)));
     list.hidden = false;
@@ -145,7 +151,56 @@ function combobox(input, kinds, { none, matches }, isTaken, choose) {
   };
 }
 
-for (const input of document.querySelectorAll('[data-suggest]'))
+/** A list stays the field that is sent. The combobox shows its entries, and what it finds besides. */
+function overList(select) {
+  const empty = [...select.options].find(({ value }) => value === '');
+  const input = element('input', { id: select.id, autocomplete: 'off', dir: 'auto', placeholder: empty?.text ?? '' });
+  for (const name of ['aria-describedby', 'aria-invalid'])
+    if (select.hasAttribute(name)) input.setAttribute(name, select.getAttribute(name));
+  select.id = `${select.id}-value`;
+  select.hidden = true;
+  select.before(input);
+
+  const kinds = select.dataset.suggest;
+  const shown = () => (select.value === '' ? '' : select.selectedOptions[0].text.trim());
+  const entryOf = ({ value: id, text: label }) => {
+    const [name, ...details] = kinds === 'users' ? label.split(' – ') : [label.trim()];
+    return { id, name, detail: details.join(' – '), label: label.trim(), ...(kinds === 'users' && { initials: initialsOf(name) }) };
+  };
+  function listed(q) {
+    const isChanged = q !== shown();
+    if (isChanged && kinds !== '' && q.length >= PICK_FROM) return undefined;
+    const words = isChanged ? q.toLocaleLowerCase() : '';
+    return [...select.options].filter(({ value, text }) => value !== '' && text.toLocaleLowerCase().includes(words)).map(entryOf);
+  }
+  function choose({ id, label }) {
+    if (![...select.options].some(({ value }) => value === id)) select.append(new Option(label, id));
+    select.value = id;
+    input.value = shown();
+  }
+  combobox(input, kinds, select.dataset, () => false, choose, listed);
+  input.value = shown();
+  input.addEventListener('click', () => input.dispatchEvent(new Event('input')));
+  /** Words or an ID that match one entry choose it; others change nothing. @returns is the entry the one that the words name? */
+  function settle() {
+    const words = input.value.trim();
+    const lower = words.toLocaleLowerCase();
+    const fits = ({ value, text }) => value !== '' && (value === words || text.toLocaleLowerCase().includes(lower));
+    const matches = words === shown() ? select.selectedOptions : words === '' && empty ? [empty] : [...select.options].filter(fits);
+    if (matches.length === 1) select.value = matches[0].value;
+    input.value = shown();
+    return matches.length === 1;
+  }
+  input.addEventListener('blur', settle);
+  input.addEventListener('keydown', (event) => {
+    // The form is not sent with another choice than the typed one.
+    if (event.key === 'Enter' && !event.defaultPrevented && !settle()) event.preventDefault();
+  });
+}
+
+for (const select of document.querySelectorAll('select[data-suggest]')) overList(select);
+
+for (const input of document.querySelectorAll('input[data-suggest]'))
   combobox(
     input,
     input.dataset.suggest,

@@ -204,6 +204,7 @@ export const connect: ConsolePage = {
         {
           name: 'server',
           label: 'Authorization server',
+          suggest: '',
           options: servers.map(({ id, name }) => ({ value: id, label: verbatim(name) })),
           value: server.id,
         },

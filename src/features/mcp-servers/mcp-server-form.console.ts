@@ -76,6 +76,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
       name: 'existing',
       label: 'Server',
       group: 'Authorization server',
+      suggest: '',
       options: servers.map(({ id, name }) => ({ value: id, label: verbatim(name) })),
       value: chosen?.id,
       ...(isExisting !== undefined && { when: isExisting }),

@@ -231,6 +231,7 @@ export async function ruleFields(
       advanced: true,
       value: token.inlineHook?.id ?? '',
       hint: 'Called before tokens are issued. It adds, changes and removes claims and shortens lifetimes.',
+      suggest: '',
       options: [{ value: '', label: 'No hook' }, ...hooks.map(({ id, name }) => ({ value: id, label: verbatim(name) }))],
       alias: 'actions.token.inlineHook.id',
     },

@@ -57,6 +57,8 @@ interface LongField extends Common {
 export interface ChoiceField extends Common {
   readonly kind?: 'radios';
   readonly value?: string | undefined;
+  /** A list of objects that can be searched with script: like the one of a line; empty: only among the options. */
+  readonly suggest?: string;
   readonly options: readonly Option[];
 }
 

@@ -76,6 +76,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     ...field,
     ...(hint !== undefined && { hint }),
     value,
+    suggest: candidates.what ?? '',
     options: [
       { value: '', label: none ?? 'Choose one' },
       ...found.map(({ id, label, shown }) => ({ value: id, label: shown ?? verbatim(label) })),

@@ -148,6 +148,27 @@ test(
     await press('Enter');
     await page.waitForURL(/target=Ada/);
     assert.match((await page.textContent('main .list tbody')) ?? '', /Ada Picked Lovelace|user\.lifecycle\.create/);
+
+    await page.goto(`${service.baseUrl}/admin/api/servers/default/simulator`);
+    const user = page.getByRole('combobox', { name: 'User', exact: true });
+    assert.equal(await user.getAttribute('placeholder'), 'None: with client credentials');
+    await user.focus();
+    await press('ArrowDown');
+    assert.ok((await page.locator('#user-options li').count()) > 3, 'a short list opens without words');
+    await user.fill('ada picked');
+    await page.locator('#user-options li', { hasText: 'ada@example.org' }).click();
+    assert.equal(await user.inputValue(), `Ada Picked Lovelace – ${ada.login}`);
+    await assertAccessible(page, 'a picker over a list');
+    await user.fill('nobody chosen');
+    await press('Tab');
+    assert.equal(await user.inputValue(), `Ada Picked Lovelace – ${ada.login}`, 'words that match nothing choose nothing');
+    await user.fill('Zoe Pickering');
+    await press('Tab');
+    assert.match(await user.inputValue(), /^Zoe Pickering – /, 'words that match one entry choose it');
+    await user.fill(ada.id);
+    await press('Tab');
+    await page.getByRole('button', { name: 'Simulate' }).click();
+    await page.waitForURL(new RegExp(`user=${ada.id}`));
     window.assertQuiet();
   }),
 );
