@@ -36,31 +36,46 @@ export function writeDurations(measured: Durations): void {
   writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`);
 }
 
+/** Files that have something in common are one piece; each other file is one. */
+function piecesOf(files: readonly string[], common: (file: string) => string | undefined): string[][] {
+  const pieces = new Map<string, string[]>();
+  for (const file of files) {
+    const name = common(file) ?? file;
+    const piece = pieces.get(name);
+    if (piece === undefined) pieces.set(name, [file]);
+    else piece.push(file);
+  }
+  return [...pieces.values()];
+}
+
 /**
  * Divides files among processes: the longest files first, and each process's share smaller than the one before (guided
  * self-scheduling), so that all processes end at about the same time.
  * @param mustBeAlone files that need a process of their own
+ * @param common names what files use that is made once for each process: they stay together
  * @param processes how many run at once
  */
 export function divide(
   files: readonly string[],
   durations: Durations,
-  { mustBeAlone, processes }: { mustBeAlone(file: string): boolean; processes: number },
+  { mustBeAlone, common, processes }: { mustBeAlone(file: string): boolean; common(file: string): string | undefined; processes: number },
 ): string[][] {
-  const secondsOf = (file: string): number => durations[shortName(file)] ?? UNKNOWN;
-  const longestFirst = files.toSorted((a, b) => secondsOf(b) - secondsOf(a) || (a < b ? -1 : 1));
-  let left = files.reduce((sum, file) => sum + secondsOf(file), 0);
+  const secondsOf = (piece: readonly string[]): number => piece.reduce((sum, file) => sum + (durations[shortName(file)] ?? UNKNOWN), 0);
+  const shared = files.filter((file) => !mustBeAlone(file));
+  const pieces = [...piecesOf(shared, common), ...files.filter(mustBeAlone).map((file) => [file])];
+  const longestFirst = pieces.toSorted((a, b) => secondsOf(b) - secondsOf(a) || ((a[0] ?? '') < (b[0] ?? '') ? -1 : 1));
+  let left = secondsOf(files);
   const shares: { files: string[]; room: number }[] = [];
   let open: { files: string[]; room: number } | undefined;
-  for (const file of longestFirst) {
-    const seconds = secondsOf(file);
-    if (mustBeAlone(file)) shares.push({ files: [file], room: 0 });
+  for (const piece of longestFirst) {
+    const seconds = secondsOf(piece);
+    if (piece.some(mustBeAlone)) shares.push({ files: piece, room: 0 });
     else {
       if (open === undefined || open.room < seconds) {
         open = { files: [], room: Math.max(SMALLEST_SHARE, (SHARE_OF_EQUAL_PART * left) / processes) };
         shares.push(open);
       }
-      open.files.push(file);
+      open.files.push(...piece);
       open.room -= seconds;
     }
     left -= seconds;

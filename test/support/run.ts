@@ -85,6 +85,9 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
 const mustBeAlone = (file: string): boolean =>
   isLong(file) || /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path.join(root, file), 'utf8'));
 
+/** What takes long to make, and is made once for each process that needs it: what all pages of the console show (test/pages/console/tours.ts). */
+const common = (file: string): string | undefined => /\bstartOnTour\b/.exec(readFileSync(path.join(root, file), 'utf8'))?.[0];
+
 /** @param name of a compiled file of this folder @returns its URL */
 const own = (name: string): string => new URL(name, import.meta.url).href;
 
@@ -185,7 +188,7 @@ try {
   process.exitCode = interrupted
     ? 1
     : await runTests(
-        writeGroups(groups, divide(files, readDurations(), { mustBeAlone, processes: AT_ONCE })),
+        writeGroups(groups, divide(files, readDurations(), { mustBeAlone, common, processes: AT_ONCE })),
         env,
         files.some(isLong) ? 'long' : 'ordinary',
       );
