@@ -161,11 +161,11 @@ export function adminConsole({
 
   /** Stores the form of a user who must sign in first: it is shown again with its page. */
   async function keepForm(ctx: RouterContext): Promise<void> {
-    const session = await own.current(ctx);
-    if (ctx.method !== 'POST' || session === undefined || ctx.is('multipart')) return;
+    const userId = await own.lastUser(ctx);
+    if (ctx.method !== 'POST' || userId === undefined || ctx.is('multipart')) return;
     const form = await readForm(ctx);
-    formTokens.verify(ctx, form, session.userId);
-    await kept.keep(ctx, session.userId, form);
+    formTokens.verify(ctx, form, userId);
+    await kept.keep(ctx, userId, form);
   }
 
   /** Runs a step for an administrator; others must sign in, or see that they have no access. */

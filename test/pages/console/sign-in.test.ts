@@ -290,9 +290,16 @@ test('a form posted after the session’s end is not carried out; after the sign
   const back = await agent.signIn(signIn, SUPER);
   assert.equal(back.url.pathname, `/admin/organizations/${orgId}/rename`);
   assert.match(wordsOf(back), /was not processed/);
+  assert.equal(typedIn(back, 'name'), 'Renamed');
   assert.equal((await service.api('GET', `/account/org/${orgId}`)).body.name, 'Acme');
   const carriedOut = await agent.submit(back, 'console-form', { name: 'Renamed' });
   assert.match(wordsOf(carriedOut), /The organization has its new name/);
+
+  const late = await agent.visit(`/admin/organizations/${orgId}/rename`);
+  moveClock(t, 12 * 3600 + 1);
+  const again = await agent.submit(late, 'console-form', { name: 'Renamed late' });
+  const next = again.text.includes('id="sign-in-form"') ? await agent.signIn(again, SUPER) : again;
+  assert.equal(typedIn(next, 'name'), 'Renamed late', 'also after the twelve hours of the console’s cookie');
 });
 
 test('another site’s form, or one without this browser’s token, changes nothing (RFC 9700 section 4.7)', async (t) => {
