@@ -21,7 +21,7 @@ export const brandingPage: ConsolePage = {
     const { logo_uri: logo } = application.settings;
     return detailPage({
       ...headOf(visit, application),
-      actions: [{ label: 'Preview', href: `/admin/settings/branding/applications/${encodeURIComponent(application.id)}` }],
+      actions: [{ label: 'Preview', icon: 'preview', href: `/admin/settings/branding/applications/${encodeURIComponent(application.id)}` }],
       images: logo !== undefined && new URL(logo).protocol === 'https:' ? [new URL(logo).origin] : [],
       parts: [
         ...warningsOf(application),

@@ -57,7 +57,9 @@ async function secretsPart(visit: ConsoleRequest, application: Application): Pro
     title: 'Secrets',
     lead: 'To change the secret without an outage: add a second one, give it to the application, deactivate the first, and remove it once everything works. Both are accepted until then. JWTs are signed with the newest active one.',
     buttons:
-      changes && secrets.length < MOST_SECRETS ? [{ label: 'Add a secret', action: `${href}/new`, name: 'key', value: formKey().key }] : [],
+      changes && secrets.length < MOST_SECRETS
+        ? [{ label: 'Add a secret', icon: 'add', action: `${href}/new`, name: 'key', value: formKey().key }]
+        : [],
     name: 'secrets',
     columns: ['Ends with', 'Status', 'Created', 'Last used', 'ID'],
     rows: secrets.map((secret) => ({

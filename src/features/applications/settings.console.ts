@@ -66,6 +66,7 @@ export async function settingParts(visit: ConsoleRequest, application: Applicati
         ? [
             {
               label: phrase('Edit: {settings}', { settings: asPhrase(title) }),
+              icon: 'edit',
               href: `${applicationPath(application.id)}/settings/${id}`,
             },
           ]

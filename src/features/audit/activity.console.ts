@@ -51,7 +51,7 @@ function tableOf(
   return {
     kind: 'table',
     title: 'Activity',
-    actions: seesAll ? [{ label: 'Search the system log', href: `${LOG}?${new URLSearchParams({ q: id })}` }] : [],
+    actions: seesAll ? [{ label: 'Search the system log', icon: 'search', href: `${LOG}?${new URLSearchParams({ q: id })}` }] : [],
     name: 'Activity',
     isDense: true,
     columns: LOG_COLUMNS,

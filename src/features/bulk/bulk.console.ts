@@ -168,7 +168,7 @@ async function progress(visit: ConsoleRequest, job: Awaited<ReturnType<typeof ge
     crumbs: CRUMBS,
     actions: [
       ...(job.state === 'DRAFT' ? [{ label: 'Confirm', href: addressOfDraft(job.id), main: true }] : []),
-      ...(isRunning ? [{ label: 'Refresh', href: addressOfJob(job.id) }] : []),
+      ...(isRunning ? [{ label: 'Refresh', icon: 'reset' as const, href: addressOfJob(job.id) }] : []),
       ...(isRunning && mayStart(job.action, visit.request)
         ? [{ label: 'Cancel the rest', href: `${addressOfJob(job.id)}/cancel`, danger: true }]
         : []),

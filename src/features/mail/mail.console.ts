@@ -145,7 +145,7 @@ const page: ConsolePage = {
       crumbs: CRUMBS.slice(0, 1),
       tabs: MAIL_TABS,
       actions: [
-        ...(way === 'inbox' ? [{ label: 'Open the dev inbox', href: INBOX }] : []),
+        ...(way === 'inbox' ? [{ label: 'Open the dev inbox', icon: 'mail' as const, href: INBOX }] : []),
         ...edit,
         ...(isPossible && mayWrite ? [{ label: 'Send test e-mail', href: `${HOME}/test`, main: way === 'server' }] : []),
       ],

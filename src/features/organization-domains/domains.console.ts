@@ -66,7 +66,7 @@ const list: ConsolePage = {
           ],
           actions: isChangeable
             ? [
-                ...(item.verified === null ? [{ label: 'Verify', href: addressOf(item) }] : []),
+                ...(item.verified === null ? [{ label: 'Verify', icon: 'verify' as const, href: addressOf(item) }] : []),
                 { label: 'Remove', href: `${addressOf(item)}/remove` },
               ]
             : [],

@@ -94,7 +94,7 @@ const list: ConsolePage = {
           actions: isChangeable
             ? [
                 { label: 'Roles', href: `${home}/${user.id}/roles` },
-                { label: 'Move', href: `${home}/${user.id}` },
+                { label: 'Move', icon: 'move' as const, href: `${home}/${user.id}` },
                 { label: 'Remove', href: `${home}/${user.id}/remove` },
               ]
             : [],

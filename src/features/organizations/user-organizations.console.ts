@@ -52,7 +52,7 @@ const list: ConsolePage = {
         ],
         actions: mayChangeOrganization(visit, orgId)
           ? [
-              { label: 'Move', href: `${home}/${encodeURIComponent(orgId)}` },
+              { label: 'Move', icon: 'move' as const, href: `${home}/${encodeURIComponent(orgId)}` },
               { label: 'Remove', href: `${home}/${encodeURIComponent(orgId)}/remove` },
             ]
           : [],

@@ -23,7 +23,13 @@ const PLACE = 'place';
 
 /** Buttons that move an object by one position. @param address of its page, with `move` below @param count number of objects */
 export function movesOf(address: string, priority: number, count: number): readonly Button[] {
-  const to = (place: number, label: string): Button => ({ label, action: `${address}/move`, name: PLACE, value: String(place) });
+  const to = (place: number, label: string): Button => ({
+    label,
+    icon: 'move',
+    action: `${address}/move`,
+    name: PLACE,
+    value: String(place),
+  });
   return [...(priority > 1 ? [to(priority - 1, 'Move up')] : []), ...(priority < count ? [to(priority + 1, 'Move down')] : [])];
 }
 

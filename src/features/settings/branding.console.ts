@@ -190,7 +190,7 @@ const applications: ConsolePage = {
             logo_uri === undefined ? '' : phrase('Its own'),
             brand_color === undefined ? { text: 'Default of the service', soft: true } : { text: brand_color, code: true },
           ],
-          actions: [{ label: 'Preview', href: `${at}/${encodeURIComponent(id)}` }],
+          actions: [{ label: 'Preview', icon: 'preview', href: `${at}/${encodeURIComponent(id)}` }],
         })),
         empty: 'No applications match. Try fewer or shorter words, or show all.',
         search: { ...search, label: 'Name' },

@@ -54,6 +54,7 @@ export interface TableRow {
 /** A form of one button. */
 export interface Button {
   readonly label: Text;
+  readonly icon: IconName;
   /** Address that receives the form. */
   readonly action: string;
   readonly name: string;

@@ -152,7 +152,7 @@ export const searchEverywhere: ConsolePage = {
         columns,
         rows: rows.map((cells) => ({ cells })),
         empty: '',
-        ...(all !== undefined && rows.length === MOST && { actions: [{ label: 'Show all', href: all }] }),
+        ...(all !== undefined && rows.length === MOST && { actions: [{ label: 'Show all', icon: 'search', href: all }] }),
       }),
     );
     const nothing: Part = {

@@ -78,6 +78,7 @@ test('every page of the console', async (t) => {
     /** The list begins with the newest row where it can be sorted by when its rows came to be. */
     let compared = 0;
     const oldFirst: string[] = [];
+    const withoutIcon: string[] = [];
     const beginsWithNewest = async (stop: string, text: string): Promise<void> => {
       const by = /href="[^"]*[?&;]sort=-?(created|joined|sent|signedIn)["&]/.exec(text)?.[1];
       if (by === undefined || SIGNING_FIRST.test(stop)) return;
@@ -113,6 +114,10 @@ test('every page of the console', async (t) => {
       const isTop = `/admin${stop.split('?', 1)[0]}` === entry || tabs.includes(`href="${entry}"`) || stop.startsWith('/search');
       if (!isTop) assert.match(crumbs, /<a href="\/admin\//, `${stop}: the way back to the list`);
       assert.ok([...tabs.matchAll(/<li>/g)].length <= 6, `${stop}: at most six tabs`);
+      for (const [, label = ''] of text.matchAll(/<svg class="icon icon-open"[\s\S]*?<\/svg>([^<]*)/g))
+        withoutIcon.push(`${stop}: ${label}`);
+      for (const [, label = ''] of text.matchAll(/<button class="(?:link|small main)" type="submit" name="[^"]*" value="[^"]*">([^<]+)/g))
+        withoutIcon.push(`${stop}: ${label}`);
       if (!GROWS.test(stop)) assert.doesNotMatch(text, /<a [^>]*href="[^"]*[?&]after=/, `${stop}: a list has numbered pages`);
       if (DELETES.test(stop) && !AFFECTS_NOTHING_ELSE.includes(pageAt(stop)?.path ?? '')) {
         const facts = /<form class="sheet"[\s\S]*?<div class="row">/.exec(text)?.[0].match(/<p>[^<]*<\/p>/g) ?? [];
@@ -123,6 +128,7 @@ test('every page of the console', async (t) => {
       await searches(stop, text);
       assert.doesNotMatch(text, />\s*(undefined|null|NaN|\[object Object\])\s*</, stop);
     }
+    assert.deepEqual(withoutIcon, [], 'actions without an icon of their own');
     assert.deepEqual(oldFirst, [], 'the newest row comes first');
     assert.ok(compared > 10, `${compared} lists of several rows`);
   });
