@@ -8,7 +8,7 @@ import './quick-keys.ts';
 import './short-waits.ts';
 
 /** Milliseconds for one test; those of test/long take their time. */
-const PATIENCE = { ordinary: 180_000, long: 3_600_000 };
+const PATIENCE = { ordinary: 360_000, long: 3_600_000 };
 
 /** @param files their URLs @param form of the tests */
 export async function runGroup(files: readonly string[], form: keyof typeof PATIENCE): Promise<void> {
