@@ -301,7 +301,9 @@ test('policies and rules are created, moved, put out of force and deleted, and d
 
   assert.equal((await ask(client)).scope, 'profile', 'the first policy, for all, decides');
   const list = await agent.visit(home);
-  const button = new RegExp(`<form method="post" action="${address}/move">\\s*<input[^>]*>\\s*<button[^>]* name="place" value="1">Move up`);
+  const button = new RegExp(
+    `<form method="post" action="${address}/move">\\s*<input[^>]*>\\s*<button[^>]* name="place" value="1"><svg[\\s\\S]*?</svg>Move up`,
+  );
   assert.match(list.text, button);
   const withId = {
     ...list,
