@@ -84,8 +84,8 @@ export interface Gain {
 }
 
 /**
- * Does a gain raise a person above administrators of organizations who can currently change them? Those may know the password or have enrolled a
- * factor, and must not share the gain.
+ * Does the gain give a user rights that administrators of other organizations must not share? Those who can change the account now may know its
+ * password or have enrolled a factor.
  */
 export function gainsBeyondReach(
   person: {
@@ -98,15 +98,15 @@ export function gainsBeyondReach(
 ): boolean {
   const isInReach = person.orgIdsEver.length > 0 && person.roles.every(({ type }) => type === 'ORG_ADMIN');
   if (!isInReach || orgId === undefined) return isInReach;
-  // Only owners change the accounts of owners: until now, other administrators could, too.
+  // Until now, administrators who are not owners could change the account. Only owners can change accounts of owners.
   if (isOwner) return !person.roles.some((role) => role.isOwner === true && role.orgId === orgId);
-  // Before the return, only administrators of the other organization could manage the user.
+  // A user who joins, possibly again, from another organization: administrators there could manage the account until now.
   const isHeld = person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId);
   return !isHeld && person.orgIdsEver.some((id) => id !== orgId);
 }
 
 /**
- * Can a person be changed from within a reach? An administrator of one organization can change users who belong only to it, but not users with more
+ * Can callers with this reach change the user? An administrator of one organization can change users who belong only to it, but not users with more
  * rights: with a new password they could use those rights. Accounts that existed before the membership remain the user's own.
  */
 export function isPersonWithin(

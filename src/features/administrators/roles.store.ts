@@ -66,7 +66,7 @@ export async function deleteRole(executor: Executor, id: string): Promise<void> 
   await executor('roles').where({ id }).delete();
 }
 
-/** Takes the roles that are bound to an organization. @returns the ids of those who had them */
+/** Deletes the roles for an organization. @returns the IDs of the users who had them */
 export async function deleteRolesOf(executor: Executor, orgId: string): Promise<string[]> {
   const rows = await executor('roles').where({ org_id: orgId }).delete().returning<{ user_id: string }[]>('user_id');
   return rows.map((row) => row.user_id);
@@ -79,7 +79,7 @@ export async function lockSuperAdmins(trx: Executor): Promise<void> {
   await trx.raw('SELECT pg_advisory_xact_lock(?)', [SUPER_ADMINS]);
 }
 
-/** Is this user the only active SUPER_ADMIN who can sign in? */
+/** Is this user the only active SUPER_ADMIN with a password? */
 export async function isLastSuperAdmin(executor: Executor, userId: string): Promise<boolean> {
   const rows: { user_id: string }[] = await executor('roles')
     .join('users', 'users.id', 'roles.user_id')
@@ -97,7 +97,7 @@ export interface Administrator {
   /** Stored status; combine it with `lockedUntil` in `statusAt`. */
   readonly status: UserStatus;
   readonly lockedUntil: Date | null;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly roles: readonly (Role & { readonly orgName: string | null })[];
 }
 
@@ -111,7 +111,7 @@ export interface AdministratorSelection {
   readonly orgId?: string | undefined;
 }
 
-/** The oldest users first. */
+/** Oldest users first. */
 export function selectAdministrators(
   executor: Executor,
   { type, orgId }: AdministratorSelection,

@@ -35,7 +35,7 @@ export async function grantRole(services: Services, idOrLogin: string, role: Rol
 
 /**
  * Gives all these users the role, or none of them.
- * @throws {ApiError} not found; validation when the organization does not exist; conflict when a user has the role already
+ * @throws {ApiError} not found; validation: the organization does not exist; conflict: a user already has the role
  */
 export async function grantRoles(
   services: Services,
@@ -70,7 +70,10 @@ async function grantWithin(trx: Executor, idOrLogin: string, role: Role, request
   return { user, granted, rises };
 }
 
-/** With the last role end the user's API tokens. @throws {ApiError} not found; wrong state when nobody would be left who administers the service */
+/**
+ * Removing a user's last role also revokes their API tokens.
+ * @throws {ApiError} not found; wrong state: nobody would be left who administers the service
+ */
 export async function revokeRole(services: Services, idOrLogin: string, roleId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockSuperAdmins(trx);

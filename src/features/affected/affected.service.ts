@@ -1,4 +1,4 @@
-/** What a deletion removes or affects, for the page that asks for confirmation. */
+/** Counts objects that a deletion removes or affects, for the confirmation page. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { type Affected, type AffectedBy, countAffected, MOST_COUNTED } from './affected.store.ts';

@@ -1,4 +1,4 @@
-/** What a deletion removes or affects, in numbers: one statement for each confirmation page. It reads tables of all features and writes none. */
+/** Counts objects that a deletion removes or affects, with one statement per confirmation page. Reads tables of all features and writes none. */
 import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 
@@ -12,7 +12,7 @@ const ONLY_BY_GROUP = `application_groups a WHERE a.group_id = :id
   AND NOT EXISTS (SELECT FROM group_members m JOIN application_groups other ON other.group_id = m.group_id AND other.application_id = a.application_id
     WHERE m.user_id = :userId AND m.group_id <> :id)`;
 
-/** By deleted object: the rows of each number, with its key as named bindings. */
+/** Queries for the numbers of each kind of deleted object, with its key as named bindings. */
 const PARTS = {
   signIns: {
     sessions: `oidc_payload WHERE account_id = :id AND model = ${MODELS.Session} AND expires_at > CAST(:now AS timestamptz)`,

@@ -1,6 +1,6 @@
-/** Api tokens: the fields of a record. */
+/** API tokens: the fields of a record. */
 
-/** API: for the management API. SCIM: for provisioning at /scim/v2 alone. */
+/** API: for the management API. SCIM: only for provisioning at /scim/v2. */
 export const API_TOKEN_TYPES = ['API', 'SCIM'] as const;
 export type ApiTokenType = (typeof API_TOKEN_TYPES)[number];
 
@@ -10,7 +10,7 @@ export interface ApiToken {
   readonly type: ApiTokenType;
   /** SCIM tokens: the organization whose members the token can read and change. null: the whole service. */
   readonly orgId: string | null;
-  /** Its creator, with whose roles it acts. */
+  /** Its creator. The token acts with their current roles. */
   readonly userId: string;
   readonly created: Date;
   /** null: never. */

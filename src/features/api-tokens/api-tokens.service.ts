@@ -35,13 +35,14 @@ export interface NewApiToken {
   readonly userId: string;
   /** Absent: generated. */
   readonly value?: string | undefined;
-  /** Ahead of now; absent: never. */
+  /** In the future; absent: the token never expires. */
   readonly expiresAt?: Date | undefined;
 }
 
 /**
  * @returns the token's row and its value, which is returned only once and stored as a digest
- * @throws {ApiError} validation when it would have expired already, conflict when a token of that value exists, forbidden when its creator is not active
+ * @throws {ApiError} validation: the expiry is in the past, or `orgId` is given for type API; conflict: a token with this value exists; forbidden:
+ * its creator is not active, or has no sufficient role
  */
 export async function createApiToken(
   services: Services,
@@ -143,13 +144,13 @@ const described = ({ name, type, orgId, userId, expiresAt }: ApiToken) => ({
 
 const TOUCH_INTERVAL_MS = 60_000;
 
-/** @returns who bears the token; undefined when it is unknown, of another type, has expired, or its creator is not active */
+/** @returns the owner and their roles; undefined if the token is unknown, has another type or has expired, or its creator is not active */
 async function findBearer(services: Services, type: ApiTokenType, value: string): Promise<TokenBearer | undefined> {
   const { knex } = services.database;
   const now = present();
   const bearer = await findTokenBearer(knex, { tokenHash: digestOf(type, value), type }, now);
   if (bearer === undefined) return undefined;
-  // To the minute is exact enough, and spares a write on nearly every call.
+  // A precision of one minute avoids a write on nearly every call.
   const { lastUsed } = bearer;
   if (lastUsed === null || now.getTime() - lastUsed.getTime() > TOUCH_INTERVAL_MS) await touchApiToken(knex, bearer.tokenId, now);
   return bearer;

@@ -20,20 +20,20 @@ export interface TokenBearer {
 
 const TOKEN: Columns<ApiToken> = columns('id', 'name', 'type', 'orgId', 'userId', 'created', 'expiresAt', 'lastUsed');
 
-/** @returns false when a token of that value exists */
+/** @returns false if a token with this value exists */
 export async function insertApiToken(executor: Executor, token: ApiToken, tokenHash: string): Promise<boolean> {
   const row = { ...toRow(TOKEN, token), token_hash: tokenHash };
   return (await executor('api_tokens').insert(row).onConflict('token_hash').ignore().returning('id')).length === 1;
 }
 
-/** Oldest first. @param userId absent: those of all users */
+/** Oldest first. @param userId only this user's tokens; absent: the tokens of all users */
 export async function selectApiTokens(executor: Executor, window: Window, userId: string | undefined): Promise<Page<ApiToken>> {
   const query = executor('api_tokens');
   if (userId !== undefined) query.where({ user_id: userId });
   return readPage<ApiToken>(query, TOKEN, window);
 }
 
-/** Those that expire in that span, the next first. @param userId absent: those of all users */
+/** Tokens that expire in the period, soonest first. @param userId only this user's tokens; absent: the tokens of all users */
 export async function listExpiringTokens(
   executor: Executor,
   { from, until, userId }: { readonly from: Date; readonly until: Date; readonly userId?: string | undefined },
@@ -52,7 +52,7 @@ export async function findApiToken(executor: Executor, id: string): Promise<ApiT
   return executor('api_tokens').where({ id }).first<ApiToken | undefined>(TOKEN);
 }
 
-/** Locks the row, so that of two who revoke one token the second finds none. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent revocations finds no token. Needs a transaction. */
 export async function lockApiToken(executor: Executor, id: string): Promise<ApiToken | undefined> {
   return executor('api_tokens').where({ id }).forUpdate().first<ApiToken | undefined>(TOKEN);
 }

@@ -27,13 +27,13 @@ const CRUMBS = [{ label: 'API' }, { label: 'Tokens', href: HOME }];
 const seesAll = ({ request }: ConsoleRequest, verb: Verb): boolean => reachOf(request.roles, verb) === 'everything';
 const mayRevoke = (visit: ConsoleRequest, { userId }: ApiToken): boolean => userId === visit.person.id || seesAll(visit, 'write');
 
-/** Logins by user id. */
+/** User names by user ID. */
 async function ownersOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(tokens.map(({ userId }) => userId))];
   return new Map(await Promise.all(ids.map(async (id) => [id, (await findConsoleUser(visit.services, id))?.login ?? id] as const)));
 }
 
-/** Token types that the user can create. */
+/** Type of each token in words, by token ID. */
 async function typesOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, Text>> {
   const organizations = organizationsIn(visit);
   const typeOf = async ({ type, orgId }: ApiToken): Promise<Text> => {
@@ -194,7 +194,7 @@ const create: ConsolePage = {
 };
 
 /** Result of the form, in a form that can be stored for repeated submissions. */
-interface Told {
+interface CreatedToken {
   readonly name: string;
   readonly type: Wanted['type'];
   readonly value: string;
@@ -202,13 +202,13 @@ interface Told {
   readonly expires: string | null;
 }
 
-async function carryOut({ services, person, request }: ConsoleRequest, { name, type, orgId, expires }: Wanted): Promise<Told> {
+async function carryOut({ services, person, request }: ConsoleRequest, { name, type, orgId, expires }: Wanted): Promise<CreatedToken> {
   const expiresAt = expires === 'never' ? undefined : new Date(present().getTime() + Number(expires) * DAY_MS);
   const { apiToken, value } = await createApiToken(services, { name, type, orgId, userId: person.id, expiresAt }, request);
   return { name: apiToken.name, type, value, expires: apiToken.expiresAt?.toISOString() ?? null };
 }
 
-function tokenCreated({ services: { config } }: ConsoleRequest, { name, type, value, expires }: Told): Drawn {
+function tokenCreated({ services: { config } }: ConsoleRequest, { name, type, value, expires }: CreatedToken): Drawn {
   const isScim = type === 'SCIM';
   return {
     view: 'token-created',

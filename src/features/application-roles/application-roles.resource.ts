@@ -1,7 +1,7 @@
 /** Roles of applications: the fields of a record. */
 export interface ApplicationRole {
   readonly id: string;
-  /** In tokens; one of its application. */
+  /** Unique within its application; appears in tokens. */
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
@@ -12,8 +12,8 @@ export interface ApplicationRole {
 /** A role of a user at an application, and its source. */
 export interface HeldRole {
   readonly name: string;
-  /** By the user's own assignment. */
+  /** Is the role assigned to the user directly? */
   readonly direct: boolean;
-  /** Names of the user's groups whose assignments have it. */
+  /** Names of the user's groups that have the role. */
   readonly groups: readonly string[];
 }

@@ -8,7 +8,7 @@ export interface ApplicationWithCertificate {
   readonly byAuthority: boolean;
 }
 
-/** Active ones that authenticate by a certificate, or whose tokens are bound to it; the first by ID. */
+/** Active applications that authenticate by certificate or whose tokens are bound to one, ordered by ID. */
 export async function listApplicationsWithCertificate(executor: Executor, limit: number): Promise<readonly ApplicationWithCertificate[]> {
   const { rows } = await executor.raw<{ rows: ApplicationWithCertificate[] }>(
     `SELECT id, label, settings->>'token_endpoint_auth_method' = 'tls_client_auth' AS "byAuthority" FROM applications

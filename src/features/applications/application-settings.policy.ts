@@ -68,7 +68,7 @@ export interface ApplicationSettings
   readonly application_type: ApplicationType;
   readonly redirect_uris: string[];
   readonly post_logout_redirect_uris: string[];
-  /** The words of each in alphabetical order, e.g. `code id_token token`. */
+  /** The words of each value are in alphabetical order, e.g. `code id_token token`. */
   readonly response_types: string[];
   readonly grant_types: GrantType[];
   readonly consent_method: 'TRUSTED' | 'REQUIRED';

@@ -10,7 +10,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { type LastUses, touchApplications } from './applications.store.ts';
 
 export class ApplicationUses {
-  /** By ID; only IDs of existing applications and secrets are recorded. */
+  /** Times by ID; only IDs of existing applications and secrets are recorded. */
   #applications = new Map<string, Date>();
   #secrets = new Map<string, Date>();
 

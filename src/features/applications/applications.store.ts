@@ -85,7 +85,7 @@ export async function lockApplication(trx: Executor, id: string): Promise<Applic
   return trx('applications').where({ id }).forUpdate().first<Application | undefined>(APPLICATION);
 }
 
-/** Those with the identity provider, locked in a fixed order. Needs a transaction. */
+/** Applications that list the identity provider, locked in a fixed order. Needs a transaction. */
 export async function lockApplicationsOffering(trx: Executor, idpId: string): Promise<Application[]> {
   return trx('applications')
     .whereRaw(`settings->'identity_providers' @> ?::jsonb`, JSON.stringify([idpId]))
@@ -127,7 +127,7 @@ export const selectApplicationsInOrder = (
   window: NumberedWindow,
 ): Promise<NumberedPage<Application>> => readNumberedPage<Application>(selected(executor, selection), APPLICATION, window, ORDERS);
 
-/** Those that are assigned to the group, oldest first. */
+/** Applications that are assigned to the group, oldest first. */
 export function listApplicationsOfGroup(executor: Executor, groupId: string, window: Window): Promise<Page<Application>> {
   const assigned = executor('application_groups').where({ group_id: groupId }).select('application_id');
   return readPage(executor('applications').whereIn('id', assigned), APPLICATION, window);
@@ -170,7 +170,7 @@ export interface LastUses {
   readonly secrets: ReadonlyMap<string, Date>;
 }
 
-// Several processes record the same use; one of them writes it. In a fixed order, so that they do not deadlock.
+// Several processes record the same use, but only one of them writes it. Rows are locked in a fixed order to avoid deadlocks.
 const touching = (table: string, uses: string): string =>
   `UPDATE ${table} SET last_used = u.used FROM (
     SELECT t.id, u.used FROM jsonb_to_recordset(${uses}::jsonb) AS u (id text, used timestamptz) JOIN ${table} t USING (id)
@@ -252,13 +252,13 @@ export const rotateRegistrationToken = async (executor: Executor, id: string, ke
     .where({ id, ...keyRow(key) })
     .update({ registration_token_hash: tokenHash })) === 1;
 
-/** At most once a day. */
+/** Extends the registration, at most once a day. */
 export async function prolongRegistration(executor: Executor, id: string, end: Date): Promise<void> {
   const due = new Date(end.getTime() - 86_400_000);
   await executor('applications').where({ id, origin: 'REGISTERED' }).where('expires_at', '<', due).update({ expires_at: end });
 }
 
-/** Expired ones, oldest first. */
+/** IDs of expired applications, oldest first. */
 export async function listExpiredApplications(executor: Executor, now: Date, limit: number): Promise<string[]> {
   const rows = await executor('applications')
     .where('expires_at', '<', now)
@@ -268,7 +268,7 @@ export async function listExpiredApplications(executor: Executor, now: Date, lim
   return rows.map(({ id }) => id);
 }
 
-/** Active ones with at least one of the settings; the first by ID. */
+/** Active applications with at least one of the settings, ordered by ID. */
 export const listApplicationsWithSetting = async (executor: Executor, names: readonly string[], limit: number): Promise<Application[]> =>
   executor('applications')
     .where({ status: 'ACTIVE' })
@@ -277,7 +277,7 @@ export const listApplicationsWithSetting = async (executor: Executor, names: rea
     .limit(limit)
     .select<Application[]>(APPLICATION);
 
-/** Without the service's own. */
+/** Does not count the service's own applications. */
 export async function countApplications(executor: Executor): Promise<number> {
   const row = await executor('applications').where({ system: false }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;

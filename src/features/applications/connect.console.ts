@@ -21,7 +21,7 @@ import { withRedirectUri } from './settings.console.ts';
 import { type Facts, isMachine, type Snippet, signsIn, snippetFacts } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 
-/** More than the maximum scopes of a server. */
+/** The maximum number of scopes of a server. */
 const ALL_SCOPES = 1000;
 
 /** The requested server, otherwise the default one, otherwise the first. */

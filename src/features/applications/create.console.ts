@@ -112,7 +112,7 @@ function settingsFor(kind: ApplicationType, values: unknown): { readonly label: 
 }
 
 /** Result of the form, stored for repeated submissions. */
-interface Told {
+interface CreatedApplication {
   readonly id: string;
   readonly secret: string | null;
 }
@@ -148,7 +148,7 @@ const create: ConsolePage = {
   async receive(visit, form): Promise<Drawn | { goTo: string; notice: 'application-created' }> {
     const kind = kindIn(visit);
     const input = settingsFor(kind, typedValues(fieldsFor(kind), form));
-    const { id, secret } = await submitOnce(visit, form, [CREATE, input], async (services): Promise<Told> => {
+    const { id, secret } = await submitOnce(visit, form, [CREATE, input], async (services): Promise<CreatedApplication> => {
       const { application, secret: made } = await createApplication(services, input, visit.request);
       return { id: application.id, secret: made ?? null };
     });

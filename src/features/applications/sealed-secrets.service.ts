@@ -36,7 +36,7 @@ export async function syncSecrets(
     await keepSecret(services, trx, before.id, secret);
     return secret;
   }
-  // The response to the creation can be sent back with its secret.
+  // Clients may send back the application as it was created, including its secret. That is not a change.
   if (given !== undefined && !(await isSecretOf(services, trx, before.id, given))) {
     throw validation([{ field: settingField('client_secret'), message: 'cannot be changed here. Use credentials/secrets' }]);
   }

@@ -14,7 +14,7 @@ import { findHead, findSealNews, insertSeal, lockSealing, markSealed, nameInEven
 
 /** Milliseconds between two checks for events at the end of their retention. */
 const RETENTION_EVERY = 60_000;
-/** Events of a batch at most: some hundredths of a second in which the process does nothing else. */
+/** Maximum events per batch. Hashing them blocks the process for some hundredths of a second. */
 const BATCH = 250;
 
 type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
@@ -85,7 +85,7 @@ export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
       const seal = await inTrace({ name: 'seal audit events', kind: 'internal' }, () => sealBatch(services));
       more = seal?.complete === false;
       seen = seal ?? seen;
-      // With a copy of the log elsewhere, nobody with access to the database alone can roll it back unnoticed.
+      // If the service's log is kept elsewhere, nobody with access to the database alone can roll the audit log back unnoticed.
       if (seal !== undefined) log.info({ seal: seal.n, hash: seal.hash, events: seal.count }, 'audit events sealed');
     }
     while (news.erasureDue && !stopping.signal.aborted && (await eraseDue(services)));

@@ -8,6 +8,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { EVENT } from './audit.store.ts';
+import type { SealedBatch } from './audit-chain.policy.ts';
 import type { StoredEvent } from './events.resource.ts';
 
 const SEALER_LOCK = 0x67617473;
@@ -40,11 +41,11 @@ export interface SealNews {
   readonly hash: string | null;
   /** Is there an unsealed event? */
   readonly unsealed: boolean;
-  /** Is the data of a deleted user to be taken out of the log by now? */
+  /** Is the erasure of a deleted user's data due? */
   readonly erasureDue: boolean;
 }
 
-/** @param n a known seal; undefined: none */
+/** @param n number of a known seal; undefined: none */
 export async function findSealNews(pool: pg.Pool, n: number | undefined, now: Date): Promise<SealNews> {
   const text = `SELECT (SELECT jsonb_build_object('n', n, 'hash', hash, 'keyId', key_id) FROM audit_seals ORDER BY n DESC LIMIT 1) AS head,
       (SELECT hash FROM audit_seals WHERE n = $1::bigint) AS hash,
@@ -56,23 +57,16 @@ export async function findSealNews(pool: pg.Pool, n: number | undefined, now: Da
   return news;
 }
 
-/** The events that are in no batch yet, whenever they were committed, in the order of their numbers. */
+/** Unsealed events in order of their numbers, even if they were committed late. */
 export async function unsealedEvents(executor: Executor, limit: number): Promise<SealableEvent[]> {
   return executor('audit_events').whereNull('seal').orderBy(['seal', 'seq']).limit(limit).select<SealableEvent[]>(SEALABLE);
 }
 
-export interface AuditSeal {
-  readonly n: number;
-  readonly previous: string;
-  readonly content: string;
-  readonly count: number;
-  readonly newest: Date | null;
-  readonly complete: boolean;
-  readonly sealed: Date;
+export interface AuditSeal extends SealedBatch {
   readonly hash: string;
   readonly keyId: string;
   readonly mac: string;
-  /** null once the events were removed. */
+  /** null after the events were removed. */
   readonly entries: readonly (readonly [seq: number, digest: string])[] | null;
   readonly removed: Date | null;
   /** Key of the last removal record; it covers all earlier ones. */
@@ -99,12 +93,12 @@ const SEAL: Columns<AuditSeal> = {
 const { entries: _entries, ...SEAL_ALONE } = SEAL;
 type SealAlone = Omit<AuditSeal, 'entries'>;
 
-/** @returns the last one */
+/** @returns the last seal */
 export async function findHead(executor: Executor): Promise<SealAlone | undefined> {
   return executor('audit_seals').orderBy('n', 'desc').first<SealAlone | undefined>(SEAL_ALONE);
 }
 
-/** The seals that follow, with their entries. @param after 0: from the first on */
+/** Seals with their entries, in order. @param after number of the seal before the first one; 0: from the start */
 export async function listSeals(executor: Executor, after: number, limit: number): Promise<AuditSeal[]> {
   return executor('audit_seals').where('n', '>', after).orderBy('n').limit(limit).select<AuditSeal[]>(SEAL);
 }
@@ -116,7 +110,7 @@ export async function insertSeal(trx: Executor, seal: Omit<AuditSeal, 'removed' 
 const MARK = `UPDATE audit_events e SET seal = ?, commitments = m.commitments
   FROM jsonb_to_recordset(?::jsonb) AS m (seq bigint, commitments jsonb) WHERE e.seq = m.seq AND e.seal IS NULL`;
 
-/** Puts events into their batch. @returns how many were in none before */
+/** Assigns events to a batch. @returns the number of events that were in no batch before */
 export async function markSealed(
   trx: Executor,
   n: number,
@@ -139,7 +133,7 @@ export async function nameInEvents(trx: Executor, names: readonly Named[]): Prom
   );
 }
 
-/** The batches after one up to another, in order. */
+/** Events of the seals after `after` up to `last`, in order. */
 export async function eventsOfSeals<C>(executor: Executor, after: number, last: number): Promise<SealedEvent<C>[]> {
   return executor('audit_events')
     .where('seal', '>', after)
@@ -148,7 +142,7 @@ export async function eventsOfSeals<C>(executor: Executor, after: number, last: 
     .select<SealedEvent<C>[]>(SEALED);
 }
 
-/** An event in a batch that does not exist. @param last number of the last seal */
+/** An event whose batch has no seal. @param last number of the last seal */
 export async function findUnbatchedEvent(executor: Executor, last: number): Promise<SealedEvent<unknown> | undefined> {
   const stray = (operator: '<' | '>', n: number) =>
     executor('audit_events').where('seal', operator, n).orderBy('seal').first<SealedEvent<unknown> | undefined>(SEALED);
@@ -170,7 +164,7 @@ export interface Erasure {
   readonly requested: Date;
 }
 
-/** The longest due. */
+/** The erasure that has been due the longest. */
 export async function findDueErasure(trx: Executor, now: Date): Promise<Erasure | undefined> {
   return trx('audit_erasures')
     .where('due', '<=', now)
@@ -189,7 +183,7 @@ export async function endErasure(trx: Executor, userId: string): Promise<void> {
 const TAKE_NAMED = `DELETE FROM audit_people WHERE user_id = :userId AND seq IN
   (SELECT seq FROM audit_people WHERE user_id = :userId ORDER BY seq LIMIT :limit) RETURNING seq`;
 
-/** Events with a user's data, each returned once. @returns fewer than `limit` if there are no more */
+/** Events that contain the user's data; each is returned once. @returns `notes`: the number of records; fewer than `limit` if there are no more */
 export async function claimEventsNaming<C>(
   trx: Executor,
   userId: string,
@@ -226,7 +220,7 @@ export async function findLastRemoved(executor: Executor): Promise<SealAlone | u
   return executor('audit_seals').whereNotNull('removed').orderBy('n', 'desc').first<SealAlone | undefined>(SEAL_ALONE);
 }
 
-/** Deletes the events of all batches up to one, and the records of users in them. @returns the number of events */
+/** Deletes the events of these seals, and the records of users in them. @returns the number of events */
 export async function removeEvents(trx: Executor, first: number, last: number, names: readonly Named[]): Promise<number> {
   await trx.raw(
     'DELETE FROM audit_people p USING jsonb_to_recordset(?::jsonb) AS r ("userId" text, seq bigint) WHERE p.user_id = r."userId" AND p.seq = r.seq',
@@ -247,7 +241,7 @@ export async function signRemoval(
   await trx('audit_seals').where({ n }).update({ removal_key_id: keyId, removal_mac: mac });
 }
 
-/** The ids of the users whose deletion is in the log. */
+/** IDs of the users whose deletion is in the log. */
 export async function deletedUserIds(executor: Executor): Promise<ReadonlySet<string>> {
   const { rows } = await executor.raw<{ rows: { id: string }[] }>(
     "SELECT jsonb_array_elements(target)->>'id' AS id FROM audit_events WHERE event_type = 'user.lifecycle.delete.initiated'",
@@ -255,7 +249,7 @@ export async function deletedUserIds(executor: Executor): Promise<ReadonlySet<st
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @returns the existing ones */
+/** @returns the IDs of existing users */
 export async function findUserIds(executor: Executor, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   return new Set<string>(
     await executor('users')
@@ -268,7 +262,7 @@ const ABOUT = `audit_events.seq IN (SELECT seq FROM audit_people WHERE user_id =
   UNION ALL SELECT seq FROM audit_events
     WHERE seal IS NULL AND (actor->>'id' = :userId OR target @> jsonb_build_array(jsonb_build_object('id', :userId::text))))`;
 
-/** The events by a user and about them, sealed or not yet, the newest numbers first. */
+/** Events by or about a user, sealed or not, newest first. */
 export const listEventsAbout = (executor: Executor, userId: string, window: Window): Promise<Page<StoredEvent>> =>
   readPage(executor('audit_events').whereRaw(ABOUT, { userId }), EVENT, window, { descending: true });
 

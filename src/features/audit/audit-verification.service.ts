@@ -19,7 +19,7 @@ import {
   type SealedEvent,
 } from './audit-seals.store.ts';
 
-/** Seals that are read at a time. */
+/** Number of seals read at a time. */
 const PAGE = 20;
 
 type Event = SealedEvent<Commitments>;
@@ -27,15 +27,15 @@ type Event = SealedEvent<Commitments>;
 export interface AuditVerification {
   readonly events: number;
   readonly batches: number;
-  /** Newer events are in no batch yet. */
+  /** Number of events that are in no batch yet. */
   readonly unsealed: number;
   /** Number of events without their personal data. */
   readonly pseudonymised: number;
   /** The last seal; undefined: there is none yet. */
   readonly head: { readonly n: number; readonly hash: string; readonly sealed: Date } | undefined;
-  /** Batches that settings/audit removed, from the first one on. */
+  /** Batches that retention removed, from the first one on. */
   readonly removed: { readonly last: number; readonly events: number } | undefined;
-  /** The first one; undefined: all is as it was sealed. */
+  /** The first problem; undefined: the log is unchanged. */
   readonly mistake: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface ExternalSeal {
   readonly hash: string;
 }
 
-/** @param noted must be in the chain: otherwise a truncated end would leave no trace in the database */
+/** @param noted a seal that was copied elsewhere; it must be in the chain, because a truncated end leaves no trace in the database */
 export async function verifyAuditLog(
   { database, keyring }: Pick<Services, 'database' | 'keyring'>,
   noted?: ExternalSeal,
@@ -80,16 +80,16 @@ export async function verifyAuditLog(
   );
 }
 
-/** From seal to seal, the first to the last. Every step throws the mistake that it finds. */
+/** Checks one seal after another, from the first to the last. Every step throws the mistake that it finds. */
 class Walk {
   events = 0;
   batches = 0;
   pseudonymised = 0;
   removedEvents = 0;
   last: AuditSeal | undefined;
-  /** When nothing was left unsealed, at last. */
+  /** When the last complete batch was sealed: no event was unsealed then. */
   #allSealedAt: Date | undefined;
-  /** The last seal whose key is not in SECRET_KEY: a later seal under a known key proves it. */
+  /** The last seal whose key is not in SECRET_KEY, until a later seal with a known key confirms it. */
   #unproven: AuditSeal | undefined;
 
   constructor(
@@ -179,7 +179,7 @@ class Walk {
     const gone = events.flatMap((event) => takenOut(event).map((of) => ({ event, of })));
     if (gone.length === 0) return;
     const there = await findUserIds(this.trx, new Set(gone.flatMap(({ of }) => of)));
-    // The deletion itself may have been removed by now.
+    // Retention may have removed the event about the deletion.
     const removedUntil = this.lastRemoved?.newest ?? undefined;
     for (const { event, of } of gone) {
       const isExplained = (id: string) => !there.has(id) && (this.deleted.has(id) || isNotMuchLater(event.published, removedUntil));
@@ -193,7 +193,7 @@ class Walk {
 
 const describe = ({ seq, eventType, published }: Event): string => `Event ${seq} (${eventType}, ${published.toISOString()})`;
 
-/** @returns for each erased part, whose data it was @throws {Mistake} something else is in its place */
+/** @returns the user IDs of each erased part @throws {Mistake} the part contains something else */
 function takenOut(event: Event): (readonly string[])[] {
   return personalParts(event)
     .filter(({ name }) => 'digest' in (event.commitments[name] ?? {}))

@@ -6,10 +6,10 @@ import { insertAuditEvent, insertAuditEvents } from './audit.store.ts';
 import type { Event } from './audit-event.policy.ts';
 import type { AuditEvent } from './events.resource.ts';
 
-/** Requests that changed something. */
+/** Requests that have recorded an event. */
 const recorded = new WeakSet<object>();
 
-/** Did the request change something? A step that finds its outcome already there records nothing. */
+/** Has the request recorded an event? A request that changes nothing records none. */
 export const hasRecorded = (request: object): boolean => recorded.has(request);
 
 /** Also queues the notification e-mail. @param trx the transaction of the change @returns the event's ID */

@@ -13,7 +13,7 @@ import type { AuditEvent, StoredEvent } from './events.resource.ts';
 /** `outbox.kind` of event hook deliveries. */
 export const EVENT_HOOK = 'event-hook';
 
-/** Statements are prepared up to a length (platform/database/prepared-statements.ts). */
+/** Removes white space, because only statements up to a certain length are prepared (platform/database/prepared-statements.ts). */
 const compact = (sql: string): string => sql.replaceAll(/\s+/g, ' ');
 
 const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
@@ -28,7 +28,7 @@ const ROW =
   compact(`uuid uuid, published timestamptz, event_type text, severity text, display_message text, actor jsonb, client jsonb, outcome jsonb,
     target jsonb, transaction_id text, debug_context jsonb`);
 const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
-/** Named, so that the statement can be prepared (prepared-statements.ts). */
+/** Named columns, so that the statement can be prepared (prepared-statements.ts). */
 const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
 
 /**
@@ -111,7 +111,7 @@ export async function listEventsOfRequest(
 
 export interface Failures {
   readonly count: number;
-  /** The last of them; null: there is none. */
+  /** The newest failure; null: there is none. */
   readonly last: { readonly uuid: string; readonly published: string; readonly reason: string | null } | null;
 }
 
@@ -127,7 +127,10 @@ export async function countFailures(executor: Executor, type: EventType, since: 
   return rows[0];
 }
 
-/** The newest refusals of an application's requests; among the newest of all, so that one index finds them however many events there are. */
+/**
+ * The newest refused requests of an application. Only the newest requests of all applications are searched, so that one index finds them in a long
+ * log.
+ */
 export async function selectRefusals(executor: Executor, applicationId: string, limit: number): Promise<StoredEvent[]> {
   const newest = executor('audit_events')
     .whereIn('event_type', ['app.oauth2.as.authorize', 'app.oauth2.as.token.grant'])

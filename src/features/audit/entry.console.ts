@@ -15,7 +15,7 @@ import { readLogEvent } from './logs.service.ts';
 interface ChangedField {
   /** Path of the field, e.g. `profile.email`; empty for a value without fields. */
   readonly field: string;
-  /** undefined: it was, or is, not there. */
+  /** undefined: the field did not exist before, or does not exist afterwards. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }

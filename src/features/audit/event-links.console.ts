@@ -27,8 +27,8 @@ export const policyLink = (serverId: string, policyId: string): string =>
   `${at('api/servers')(serverId)}/policies/${encodeURIComponent(policyId)}`;
 
 /**
- * @param beside the other parties of the event, for pages that are below another object
- * @returns undefined if there is no page. The page of a deleted object reports that it does not exist
+ * @param beside the other parties of the event, for objects whose page is below another object's page
+ * @returns undefined if there is no page. The page of a deleted object reports that the object does not exist
  */
 function pageOf({ id, type }: Party, beside: readonly Party[] = []): string | undefined {
   const owner = (wanted: string) => beside.find((one) => one.type === wanted)?.id;

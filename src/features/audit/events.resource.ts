@@ -1,4 +1,4 @@
-/** Events: the fields of a record. */
+/** Audit events: the fields of a record. */
 
 export interface AuditEvent {
   readonly published: Date;

@@ -14,7 +14,7 @@ const OUTCOMES: Readonly<Record<HookOutcome, string>> = {
   FAILED: 'The hook gave no valid response.',
 };
 
-/** Why a hook gave no usable answer. */
+/** Reasons for an unusable response of a hook. */
 export const HOOK_PROBLEMS: Readonly<Record<HookProblem, string>> = {
   TIMEOUT: 'It did not answer within three seconds.',
   UNREACHABLE: 'It could not be reached.',

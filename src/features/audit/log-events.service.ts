@@ -37,7 +37,7 @@ function describeUserAgent(raw: string | undefined) {
   return { rawUserAgent: raw, browser, os };
 }
 
-/** An event as it is shown. */
+/** An event as readers see it. */
 export const describeEvent = ({ published, client, outcome, transactionId, ...rest }: StoredEvent): z.input<typeof logEvent> => ({
   ...rest,
   target: [...rest.target],

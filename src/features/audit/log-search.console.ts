@@ -41,10 +41,10 @@ export function searchFields(query: URLSearchParams): readonly Field[] {
   ];
 }
 
-/** A text as filters write it (RFC 7644 section 3.4.2.2: as in JSON). */
+/** A string in a filter (RFC 7644 section 3.4.2.2: as in JSON). */
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** By the ID of a chosen object, or by an ID or words of the name. */
+/** Matches by the ID of a chosen object, or by an ID or part of the name. */
 function party(name: string, words: string): string {
   const chosen = chosenId(words);
   const typed = `${name}.id eq ${quoted(words)} or ${name}.displayName co ${quoted(words)}`;
@@ -61,7 +61,7 @@ export interface LogSearch {
   readonly question: LogQuery;
   /** Does it have any condition? */
   readonly isNarrowed: boolean;
-  /** Default start of a search in the system log; undefined: the search has a start. */
+  /** Default start of a search in the system log; undefined: the search has its own start. */
   readonly lookedBackTo: Date | undefined;
   /** Invalid search fields. */
   readonly problems: readonly FieldProblem[];

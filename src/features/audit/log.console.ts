@@ -21,7 +21,7 @@ import { type LogQuery, readLogs } from './logs.service.ts';
 
 /** Default rows per page. */
 const ROWS = 50;
-/** Events that the file reads from the database at a time. */
+/** Number of events read from the database at a time for the file. */
 const BATCH = 1000;
 
 const BUSY = 'Too many searches are running. Try again in a moment.';
@@ -41,7 +41,7 @@ export async function findEvents({ problems }: LogSearch, read: () => Promise<Pa
     const isBusy = error instanceof ApiError && error.status === 429;
     const messages = isBusy ? [{ message: BUSY }] : fieldMessages(error);
     if (messages === undefined) throw error;
-    // Several fields form the filter.
+    // Several form fields make up the filter, so its problems have no field of their own.
     return {
       page: nothing,
       problems: messages.map(({ field, message }) => (field === undefined || field === 'filter' ? { message } : { field, message })),
@@ -108,14 +108,14 @@ export function plainRowOf(event: StoredEvent): TableRow {
 
 export const LOG_COLUMNS = ['Time', 'Event', 'Actor', 'Target', 'Application', 'IP address', 'Outcome'] as const;
 
-/** The first fields of the search are those that most searches need: event and outcome. */
+/** Number of search fields that are always visible: event and outcome, which most searches need. */
 export const COMMON = 2;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Spans that one click chooses, ending now. */
+/** Periods to choose with one click, ending now. */
 function presets(query: URLSearchParams): readonly Action[] {
   const now = present().getTime();
   const since = (moment: number): string => {

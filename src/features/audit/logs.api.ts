@@ -1,4 +1,4 @@
-/** `logs`: the audit events, as Okta's System Log API shows them. They are read here and nothing else. */
+/** `logs`: the audit events, read-only, as in Okta's System Log API. */
 
 import { z } from 'zod';
 import { type Endpoint, listing } from '../../api/endpoint.ts';

@@ -8,13 +8,13 @@ import { jsonProblem } from '../../platform/validation/json-value.ts';
 import { matchesExpression, regularExpressionProblem } from '../../platform/validation/patterns.ts';
 import type { AuthorizationDetail, JsonSchema } from './details.policy.ts';
 
-/** Characters of the schema as JSON. */
+/** Maximum characters of the schema as JSON. */
 const LONGEST_SCHEMA = 16_384;
-/** Levels of objects and lists. */
+/** Maximum nesting of objects and lists. */
 const DEPTH = 20;
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** With others a schema could refer to other documents, or to itself without end. */
+/** Allowed keywords with `$`. With others, a schema could refer to other documents, or to itself without end. */
 const KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$defs', '$ref', '$comment']);
 
 const isValid = (schema: z.ZodType) => (value: string) => schema.safeParse(value).success;
@@ -49,7 +49,7 @@ const validator = (isNew: boolean) =>
     code: { regExp: Object.assign(engine, { code: 'engine' }) },
   });
 
-/** @returns the problem of a schema, after the name of its field; undefined: none */
+/** @returns the problem of a schema, as a predicate of the field's name; undefined: none */
 export function detailSchemaProblem(schema: JsonSchema): string | undefined {
   if (JSON.stringify(schema).length > LONGEST_SCHEMA) return `must not be longer than ${LONGEST_SCHEMA} characters`;
   const problem = jsonProblem(schema, DEPTH) ?? referenceProblem(schema, false);
@@ -82,7 +82,7 @@ function referenceProblem(value: unknown, isDefinition: boolean): string | undef
 
 const withoutDraft = ({ $schema: _, ...schema }: JsonSchema): object => schema;
 
-/** @returns what finds the first mismatch of a detail; compiled at its first use */
+/** @returns a function that describes the first mismatch of a detail; undefined: it matches. The schema is compiled at the first call */
 export function mismatchIn(schema: JsonSchema): (detail: AuthorizationDetail) => string | undefined {
   let validate: ReturnType<Ajv2020['compile']> | undefined;
   return (detail) => {

@@ -1,4 +1,7 @@
-/** Types of authorization details (RFC 9396 section 2) of an authorization server: the record, and its settings as the API, the console and the table have them. */
+/**
+ * Types of authorization details (RFC 9396 section 2) of an authorization server: the record, and the settings that the API, the console and the
+ * table share.
+ */
 import { z } from 'zod';
 import type { ValuesOf } from '../../platform/validation/resource.ts';
 import { shownText } from '../../platform/validation/text.ts';

@@ -60,7 +60,7 @@ export async function createServerDetailType(
   });
 }
 
-/** A new name is another type: what users allowed under the old one is forgotten. @throws {ApiError} as `createServerDetailType` */
+/** A renamed type is a different type: consents to the old name are deleted. @throws {ApiError} as `createServerDetailType` */
 export async function updateServerDetailType(
   services: Services,
   serverId: string,
@@ -123,7 +123,7 @@ const nameTaken = () =>
 
 // Parses the parameter authorization_details (RFC 9396 section 2) and checks its size and shape.
 
-/** Characters of the parameter. */
+/** Maximum characters of the parameter. */
 const LONGEST_DETAILS = 8192;
 export const MOST_DETAILS = 20;
 /** Maximum nesting of one detail. */

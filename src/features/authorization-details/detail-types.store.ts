@@ -35,7 +35,7 @@ export function readDetailTypes(
 export const findDetailType = (executor: Executor, serverId: string, id: string): Promise<DetailType | undefined> =>
   executor(TABLE).where({ server_id: serverId, id }).first<DetailType | undefined>(DETAIL_TYPE);
 
-/** @returns false when another type of the server has the wanted name; the transaction is then good for nothing more */
+/** @returns false if another type of the server has the wanted name; the transaction can then only be rolled back */
 export const updateDetailType = (trx: Executor, id: string, changes: Omit<DetailType, 'id'>): Promise<boolean> =>
   unlessRefused(trx(TABLE).where({ id }).update(toRow<DetailType>(DETAIL_TYPE, changes)));
 

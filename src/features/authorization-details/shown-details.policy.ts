@@ -5,7 +5,7 @@
 
 import type { AuthorizationDetail, JsonSchema } from './details.policy.ts';
 
-/** A piece of a sentence: of the template, or the value of a field. */
+/** Part of a sentence: text of the template, or the value of a field. */
 interface Segment {
   readonly text: string;
   readonly isValue: boolean;
@@ -15,7 +15,7 @@ interface Segment {
 interface ShownType {
   readonly displayName: string;
   readonly template: string;
-  /** By language. */
+  /** Translations by language. */
   readonly translations: Readonly<
     Record<string, { readonly displayName?: string | undefined; readonly template?: string | undefined } | undefined>
   >;
@@ -65,7 +65,7 @@ function inWords(value: unknown, words: DetailWords): string {
   return String(value);
 }
 
-/** instructedAmount, instructed_amount → Instructed amount. */
+/** Converts a field name to a label, e.g. `instructedAmount` or `instructed_amount` to `Instructed amount`. */
 function spoken(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -93,11 +93,11 @@ function fieldsOf(
   });
 }
 
-/** @param type undefined: it was deleted since */
+/** @param type undefined: it was deleted meanwhile */
 export function shownDetail(detail: AuthorizationDetail, type: ShownType | undefined, words: DetailWords): ShownDetail {
   const own = type?.translations[words.lang];
   const template = own?.template || type?.template;
-  // An empty template is none.
+  // An empty template counts as none.
   const pieces = template ? template.split(new RegExp(PLACEHOLDER, 'g')) : undefined;
   const { type: _, ...fields } = detail;
   return {

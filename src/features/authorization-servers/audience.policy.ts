@@ -22,7 +22,7 @@ export const audiencesOf = ({ audience, furtherAudiences }: Audiences): readonly
 export const isForServer = (aud: unknown, { audience, issuer }: { readonly audience: string; readonly issuer: string }): boolean =>
   aud === undefined || [aud].flat().some((one) => one === issuer || one === audience);
 
-/** @param audiences the selected ones; empty: the default one, or the server itself for opaque tokens @returns `aud` for JWTs and introspection */
+/** @param audiences the selected ones; empty: the default one, or the issuer for opaque tokens @returns `aud` for JWTs and introspection */
 export function audienceClaim(
   server: { readonly audience: string; readonly issuer: string; readonly accessTokenFormat: 'opaque' | 'jwt' },
   audiences: readonly string[],

@@ -7,11 +7,11 @@ import { notFound, wrongState } from '../../platform/errors/errors.ts';
 import { lockServer } from './authorization-servers.store.ts';
 import { BUILT_IN } from './server-id.policy.ts';
 
-/** A server is loaded with all its parts, and each token evaluates them: beyond these limits, all of its clients would be slow. */
+/** A server is loaded with all its parts, and each token evaluates them. With more parts, requests of all its clients would be slow. */
 const MOST = { scopes: 1000, 'authorization detail types': 100, claims: 100, policies: 100, rules: 100 } as const;
 
 /**
- * @param there the current number, at the server or, for rules, in the policy
+ * @param there the existing ones of the server or, for rules, of the policy
  * @throws {ApiError} wrong state: the maximum is reached
  */
 export function refuseOneMore(what: keyof typeof MOST, there: readonly unknown[]): void {

@@ -259,7 +259,7 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
   },
 ];
 
-/** Combines form fields that are not settings themselves. */
+/** Converts form fields that are not settings themselves into the settings of client ID metadata and registration. */
 export function clientsIn(typed: Typed) {
   const { clientIdMetadataEnabled: enabled, clientIdMetadataDomains: allowedDomains, ...more } = typed;
   const { registrationMode: mode, registrationRedirectHosts: allowedRedirectHosts, ...others } = more;
@@ -273,7 +273,7 @@ export function clientsIn(typed: Typed) {
 
 type Typed = Readonly<Record<string, unknown>>;
 
-/** The form uses minutes. */
+/** Converts the form's minutes to seconds. */
 export const settingsIn = <T extends { readonly accessTokenLifetimeMinutes: number; readonly refreshTokenLifetimeMinutes: number }>({
   accessTokenLifetimeMinutes: access,
   refreshTokenLifetimeMinutes: refresh,

@@ -36,7 +36,7 @@ export async function retireSigningKey(executor: Executor, kid: string, retired:
   await executor('signing_keys').where({ kid }).update({ status: 'RETIRED', retired });
 }
 
-/** The next key of the same server and algorithm. */
+/** Join condition for the next key of the same server and algorithm. */
 const followsActive = (on: Knex.JoinClause): void => {
   on.on('n.server_id', 'k.server_id').andOn('n.alg', 'k.alg').andOnVal('n.status', 'NEXT');
 };

@@ -3,11 +3,11 @@ import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 
 export interface WaitingRequest {
-  /** Key of its row. */
+  /** ID of its row. */
   readonly id: string;
   readonly serverId: string;
   readonly clientId: string;
-  /** The code of the page that confirms it. Other users cannot use it. */
+  /** Code in the URL of the page that confirms it. Other users cannot use it. */
   readonly code: string;
   /** Message of the application. */
   readonly message: string | null;
@@ -15,7 +15,7 @@ export interface WaitingRequest {
   readonly expires: Date;
 }
 
-/** More than these one user is not shown. */
+/** Maximum number of requests shown to a user. */
 const MOST = 20;
 
 const WAITING = `SELECT p.id, s.id AS "serverId", p.client_id AS "clientId", p.payload->>'code' AS code, p.payload->>'message' AS message,
@@ -24,7 +24,7 @@ const WAITING = `SELECT p.id, s.id AS "serverId", p.client_id AS "clientId", p.p
   WHERE p.account_id = :userId AND p.model = ${MODELS.BackchannelAuthenticationRequest} AND to_timestamp((p.payload->>'until')::float8) > :now
     AND NOT jsonb_exists_any(p.payload, ARRAY['accountId', 'error']) ORDER BY requested DESC, p.id LIMIT ${MOST}`;
 
-/** The newest first. @param now those that have expired by then are left out */
+/** Newest first. @param now excludes requests that have expired by then */
 export async function listWaitingRequests(executor: Executor, userId: string, now: Date): Promise<WaitingRequest[]> {
   return (await executor.raw<{ rows: WaitingRequest[] }>(WAITING, { userId, now })).rows;
 }

@@ -18,7 +18,10 @@ export async function proofLocals(deps: HostedDeps, ctx: Koa.Context, purpose: B
   return { proof, proofScripts: proof === undefined ? [] : ['proof-of-work.js'] };
 }
 
-/** @param again shows the form again, with a challenge and what to do */
+/**
+ * Runs the request; if it needs a proof of work, shows the form again with status 429.
+ * @param again shows the form with a challenge and an explanation
+ */
 export async function askingForProof(ctx: Koa.Context, run: () => Promise<void>, again: () => Promise<void>): Promise<void> {
   try {
     await run();

@@ -11,7 +11,7 @@ interface ActionText {
   /** Effect on each row. */
   readonly does: string;
   readonly danger?: boolean;
-  /** Numbers of objects that lose something with a row, by their names. */
+  /** Numbers of other objects that the action on a row affects, by kind of object. */
   affected?(services: Services, item: BulkItem): Promise<Readonly<Record<string, number>>>;
   /** Additional input of the action. */
   readonly needs?: 'group' | 'application' | 'mail';

@@ -1,4 +1,4 @@
-/** Bulk jobs: drafted from a list or a file, confirmed, watched, cancelled. Rows are carried out by bulk-runner.service.ts. */
+/** Operations on bulk jobs: draft one from a list or a file, confirm, read and cancel. bulk-runner.service.ts executes the rows. */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -26,7 +26,7 @@ import { countRows, findJob, insertJob, insertRows, insertUserRows, moveJob, rea
 export const BULK_JOB = 'bulk-job';
 
 const KEPT_MS = 7 * 24 * 3600 * 1000;
-/** Rows in one statement. */
+/** Maximum rows per statement. */
 const BATCH = 1000;
 
 const TOO_MANY = `A bulk action takes at most ${MOST_ROWS.toLocaleString('en')} rows. Narrow the list or split the file.`;
@@ -63,9 +63,9 @@ async function setTotal(trx: Executor, id: string, total: number): Promise<void>
 }
 
 /**
- * Drafts an action on users: on those of the list with the IDs, or on the whole list. Nothing happens before `startJob`.
- * @param ids undefined: all matches
- * @throws {ApiError} validation: none, or too many; forbidden
+ * Drafts an action on users: on the selected users of a list, or on the whole list. Nothing is changed before `startJob`.
+ * @param ids undefined: all users of the list
+ * @throws {ApiError} validation: no users, or too many; forbidden
  */
 export const draftForUsers = (
   services: Services,
@@ -85,7 +85,7 @@ interface NewRow {
   readonly item: unknown;
 }
 
-/** Drafts an action on rows that are read once. @throws {ApiError} as `draftForUsers`; what the rows throw */
+/** Drafts an action on rows that can be read only once. @throws {ApiError} as `draftForUsers`; errors of reading the rows */
 export const draftForRows = (
   { database }: Services,
   action: BulkActionName,
@@ -111,12 +111,12 @@ export const draftForRows = (
       if (all <= MOST_ROWS) await write();
       await setTotal(trx, job.id, all);
       return job;
-      // The rows can be read once.
+      // The transaction is not repeated, because the rows can be read only once.
     },
     { repeatable: false },
   );
 
-/** The jobs of the caller; of administrators of the whole service, those of everybody. The newest first. */
+/** The caller's jobs; administrators who can read the whole service see all jobs. Newest first. */
 export const listJobs = ({ database }: Services, window: Window, request: RequestContext): Promise<Page<BulkJob>> =>
   readJobs(database.knex, seesAll(request) ? undefined : request.actor.id, window);
 
@@ -134,7 +134,7 @@ export async function getJob({ database }: Services, id: string, request: Reques
   return { ...job, rows: await countRows(database.knex, id) };
 }
 
-/** The rows of a job, in pieces. @param outcome REFUSED: only those @throws {ApiError} not found */
+/** The rows of a job, in batches. @param outcome REFUSED: only refused rows; undefined: all @throws {ApiError} not found */
 export async function* jobRows(
   { database }: Services,
   id: string,
@@ -150,13 +150,13 @@ export async function* jobRows(
   }
 }
 
-/** The first rows of a draft. */
+/** The first unprocessed rows of a job. */
 export const firstItems = async ({ database }: Services, { id }: BulkJob, most: number): Promise<readonly BulkItem[]> =>
   (await readWaiting(database.knex, id, most)).map(({ item }) => item as BulkItem);
 
 const target = ({ id, action }: BulkJob) => ({ id, type: 'BulkAction', displayName: action });
 
-/** Confirms a draft. Only who drafted it can. @throws {ApiError} not found, forbidden; wrong state: it was confirmed before */
+/** Confirms a draft. Only its creator can do so. @throws {ApiError} not found, forbidden; wrong state: it was confirmed before */
 export async function startJob({ database }: Services, id: string, parameters: BulkParameters, request: RequestContext): Promise<void> {
   await database.transaction(async (trx) => {
     const job = await requireJob(trx, id, request);
@@ -175,7 +175,7 @@ export async function startJob({ database }: Services, id: string, parameters: B
   });
 }
 
-/** The outbox entry of a job with rows left. */
+/** Outbox entry that continues a job. */
 export const entryOf = (jobId: string, created: Date) => ({
   kind: BULK_JOB,
   orderingKey: jobId,
@@ -198,7 +198,7 @@ export async function cancelJob({ database }: Services, id: string, request: Req
   });
 }
 
-/** Records the end of a job, and the outcome of its rows. @param failure why it ended before its last row */
+/** Records the end of a job with the number of rows by outcome. @param failure reason for an early end */
 export async function endJob(trx: Executor, job: BulkJob, request: RequestContext, failure?: string): Promise<void> {
   await recordEvent(trx, {
     eventType: 'system.bulk_action.end',

@@ -24,7 +24,7 @@ export async function insertJob(trx: Executor, job: BulkJob): Promise<void> {
   await trx('bulk_jobs').insert({ ...toRow(JOB, rest), parameters: JSON.stringify(parameters), request: JSON.stringify(request) });
 }
 
-/** @param first line of the first row */
+/** @param first line number of the first row */
 export async function insertRows(
   trx: Executor,
   jobId: string,
@@ -39,11 +39,11 @@ export async function insertRows(
 }
 
 /**
- * Adds the users of a selection as rows.
- * @param users rows of `users`, without columns
- * @param ids only these of them; undefined: all
- * @param most rows at most
- * @returns how many there are; more than `most`: none is written
+ * Adds the selected users as rows.
+ * @param users query for rows of `users`, without columns
+ * @param ids only these users; undefined: all
+ * @param most maximum number of rows
+ * @returns the number of users; if it exceeds `most`, no row is written
  */
 export async function insertUserRows(
   trx: Executor,
@@ -96,7 +96,7 @@ export async function countRows(executor: Executor, jobId: string): Promise<RowC
   return { done: of('DONE'), refused: of('REFUSED'), waiting: of(null) };
 }
 
-/** @param after the line before the first */
+/** @param after line number before the first row */
 export const readRows = (
   executor: Executor,
   jobId: string,
@@ -109,13 +109,13 @@ export const readRows = (
     .limit(limit)
     .select('line', 'name', 'outcome', 'reason');
 
-/** @returns the first lines that have no outcome yet */
+/** @returns the first rows without an outcome */
 export const readWaiting = (executor: Executor, jobId: string, limit: number): Promise<WaitingRow[]> =>
   executor('bulk_job_rows').where({ job_id: jobId }).whereNull('outcome').orderBy('line').limit(limit).select('line', 'name', 'item');
 
 /**
- * Claims a row: of several processes one gets it. Its content is deleted, because it may be personal.
- * @returns false: it already has an outcome
+ * Stores the outcome of a row; of several processes, one succeeds. The row's content is deleted, because it may be personal.
+ * @returns false: the row already has an outcome
  */
 export async function settleRow(
   trx: Executor,

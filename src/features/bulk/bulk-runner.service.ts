@@ -19,9 +19,9 @@ import { ACTIONS } from './bulk-actions.service.ts';
 import { endJob, entryOf } from './bulk-jobs.service.ts';
 import { findJob, moveJob, readWaiting, settleRow } from './bulk-jobs.store.ts';
 
-/** Milliseconds of a slice; the rest of the job waits for the next one, so that a process can stop between two. */
+/** Milliseconds of a slice. The remaining rows wait for the next slice, so that a process can stop in between. */
 const SLICE = 3000;
-/** Rows that are read together. */
+/** Rows read at a time. */
 const BATCH = 40;
 /** Maximum concurrent rows: requests keep most connections of the pool. */
 const AT_ONCE = 4;
@@ -58,12 +58,15 @@ export function bulkJobs(services: Services): Carrier {
       displayMessage: 'End bulk action',
       targets: [{ id: (payload as { readonly jobId: string }).jobId, type: 'BulkAction', displayName: 'Bulk action' }],
     }),
-    // An outage of the database ends. A job is deleted after seven days.
+    // Retried during an outage of the database. A job is deleted after seven days.
     pauseAfter: (attempts, age) => (age < 7 * 24 * 3600 ? Math.min(5 * attempts, 60) : undefined),
   };
 }
 
-/** Request context of the job's creator with their current roles. @returns undefined if these roles no longer suffice, or the creator is suspended or deactivated */
+/**
+ * Request context of the job's creator with their current roles.
+ * @returns undefined if these roles no longer suffice, or the creator is suspended or deactivated
+ */
 async function requestOf(services: Services, job: BulkJob): Promise<RequestContext | undefined> {
   const user = await findConsoleUser(services, job.createdBy);
   const isAllowed = user?.isActive === true && mayCall(user.roles, ACTIONS[job.action].access, 'write');
@@ -78,7 +81,7 @@ async function finish({ database }: Services, job: BulkJob, state: 'DONE' | 'CAN
   return 'delivered';
 }
 
-/** @throws the database is down: the rest waits for the next attempt */
+/** @throws the database is not available: the remaining rows wait for the next attempt */
 async function carryOut(services: Services, job: BulkJob, rows: readonly WaitingRow[], request: RequestContext): Promise<void> {
   const waiting = rows.values();
   const work = async () => {

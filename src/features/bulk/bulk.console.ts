@@ -17,10 +17,10 @@ import { BULK_ACTIONS, type BulkJob, type BulkParameters, kindOf } from './bulk.
 import { cancelJob, firstItems, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
 
 const HOME = '/admin/bulk';
-/** Rows that are named before the action is confirmed, and refused rows that the page shows. */
+/** Number of rows named on the confirmation page, and of refused rows shown on the job's page. */
 const NAMED = 5;
 const SHOWN = 50;
-/** Rows whose effects are counted. */
+/** Number of rows whose effects are counted. */
 const COUNTED = 200;
 const CRUMBS = [{ label: 'Directory' }, { label: 'Bulk actions', href: HOME }];
 const STATES: Readonly<Record<BulkJob['state'], readonly [label: string, tone: Tone]>> = {
@@ -109,7 +109,7 @@ async function firstRows({ services, request }: ConsoleRequest, id: string, outc
   return [];
 }
 
-/** How many others lose something with the rows. */
+/** Counts other objects that the rows affect. */
 async function affectedFacts({ services }: ConsoleRequest, job: BulkJob): Promise<readonly Phrase[]> {
   const { affected } = ACTION_TEXTS[job.action];
   if (affected === undefined) return [];

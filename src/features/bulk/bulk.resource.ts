@@ -1,7 +1,7 @@
-/** A bulk job: one action on many rows, carried out in the background. */
+/** Bulk jobs: one action on many rows, executed in the background. */
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 
-/** Rows of a job at most. */
+/** Maximum rows per job. */
 export const MOST_ROWS = 100_000;
 
 export const BULK_ACTIONS = [
@@ -58,7 +58,7 @@ export type BulkKind = BulkActionName extends `${infer Kind}.${string}` ? Kind :
 
 export const kindOf = (action: BulkActionName): BulkKind => action.split('.', 1)[0] as BulkKind;
 
-/** A row, unless it is a user to import. */
+/** Content of a row, except for users to import. */
 export interface BulkItem {
   readonly id: string;
   /** The row's parent. */
@@ -91,9 +91,9 @@ export interface BulkJob {
 }
 
 export interface BulkRow {
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number;
-  /** User name, or another name of the row. */
+  /** User name, or the name of another object. */
   readonly name: string;
   readonly outcome: 'DONE' | 'REFUSED' | null;
   /** Why it was refused. */
@@ -103,7 +103,7 @@ export interface BulkRow {
 export interface WaitingRow {
   readonly line: number;
   readonly name: string;
-  /** `{id}` with the ID of the row's parent; or the user to import. */
+  /** A `BulkItem`, or the user to import. */
   readonly item: unknown;
 }
 

@@ -13,14 +13,14 @@ import { addressOfDraft } from './bulk.console.ts';
 import { BULK_ACTIONS, type BulkActionName, type BulkItem, type BulkKind, kindOf, MOST_ROWS } from './bulk.resource.ts';
 import { draftForRows, draftForUsers, mayStart } from './bulk-jobs.service.ts';
 
-/** The actions that the caller can start with rows of a list. */
+/** Actions on rows of this kind that the caller can start. */
 const actionsOn = (kind: BulkKind, request: RequestContext): readonly BulkActionName[] =>
   BULK_ACTIONS.filter((name) => kindOf(name) === kind && name !== 'users.import' && mayStart(name, request));
 
 /**
  * @param path of the list
- * @param total rows of the list on all pages; absent: only those of the page can be chosen
- * @param preset the action that is chosen at first
+ * @param total number of rows on all pages of the list; absent: only rows of the current page can be selected
+ * @param preset the preselected action
  */
 export const choosingAction = (
   { request, query }: Pick<ConsoleRequest, 'request' | 'query'>,
@@ -70,21 +70,21 @@ export function chosenAction(
   return { action, ids: form.get('scope') === 'all' ? undefined : chosenIn(form) };
 }
 
-/** Drafts the action for the selected rows of a list of members. @returns the address of the confirmation @throws {ApiError} validation; as `draftForUsers` */
+/** Drafts the action for selected members. @returns URL of the confirmation page @throws {ApiError} validation; as `draftForUsers` */
 export async function draftForMembers({ services, request }: ConsoleRequest, form: URLSearchParams): Promise<string> {
   const { action, ids = [] } = chosenAction(form, request);
   const { id } = await draftForUsers(services, action, { query: { filter: 'id pr' }, ids }, request);
   return addressOfDraft(id);
 }
 
-/** A list whose rows a bulk action takes. */
+/** A list whose rows can be selected for bulk actions. */
 interface Choosable<T> {
   readonly kind: BulkKind;
   readonly pieces: Pieces<T>;
   rowOf(item: T): { readonly name: string; readonly item: BulkItem };
 }
 
-/** Read before the draft: a transaction that waits for a second connection could wait forever. */
+/** Reads the selected rows before the draft: a transaction that waits for a second connection could wait forever. */
 async function selected<T>(pieces: Pieces<T>, rowOf: Choosable<T>['rowOf'], ids: readonly string[] | undefined) {
   const wanted = ids && new Set(ids);
   const rows: ReturnType<typeof rowOf>[] = [];
@@ -96,7 +96,7 @@ async function selected<T>(pieces: Pieces<T>, rowOf: Choosable<T>['rowOf'], ids:
 }
 
 /**
- * Drafts the action for the selected rows of a list, or for all. Only rows that the list has for the caller can be selected.
+ * Drafts the action for the selected rows of a list, or for all of them. Only rows that the caller can see in the list can be selected.
  * @throws {ApiError} validation; as `draftForUsers`
  */
 export async function draftForList<T>(

@@ -97,6 +97,6 @@ export function scopeNameProblem(name: string): string | undefined {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(name)) {
     return 'must be 1 to 100 printable ASCII characters without spaces, quotation marks and backslashes';
   }
-  // Conditions of access rules mean every scope by it.
+  // In conditions of access rules, `*` means every scope.
   return name === '*' ? 'must not be *' : undefined;
 }

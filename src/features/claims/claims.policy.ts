@@ -15,7 +15,10 @@ const undecided = (standard: Claims, { decided }: Decision): Claims =>
 /** Any of these gives access to userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
 export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
 
-/** Does userinfo accept a token with these scopes? With the profiles `openid` and `fapi2`, the scope `openid` is enough (OpenID Connect Core section 5.3). */
+/**
+ * Does userinfo accept a token with these scopes? With the profiles `openid` and `fapi2`, the scope `openid` is enough (OpenID Connect Core section
+ * 5.3).
+ */
 export const opensUserinfo = (profile: 'service' | 'openid' | 'fapi2', scopes: ReadonlySet<string>): boolean =>
   USERINFO_SCOPES.some((scope) => scopes.has(scope)) || (profile !== 'service' && scopes.has('openid'));
 
@@ -82,7 +85,7 @@ type ClaimTypeName = 'string' | 'number' | 'boolean' | 'object';
 
 const SCOPES: readonly (readonly [scope: string, types: Readonly<Record<string, ClaimTypeName>>])[] = Object.entries(CLAIMS_OF_SCOPE);
 
-/** The type that a standard claim must have; undefined for any other name. */
+/** Required JSON type of a standard claim; undefined for other names. */
 const TYPES: ReadonlyMap<string, ClaimTypeName> = new Map(SCOPES.flatMap(([, types]) => Object.entries(types)));
 export const standardClaimType = (name: string): ClaimTypeName | undefined => TYPES.get(name);
 
@@ -119,7 +122,7 @@ function addressOf(profile: Readonly<Record<string, unknown>>): object | undefin
   return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
 
-/** All claims of a user; those without a value are left out. */
+/** All claims of a user, without empty ones. */
 export function userClaims(user: ClaimSource): { readonly sub: string } & Partial<Record<UserClaim, unknown>> {
   const { profile, email } = user;
   const phone = text(profile.mobilePhone);
@@ -144,7 +147,7 @@ export function userClaims(user: ClaimSource): { readonly sub: string } & Partia
     email_verified: email === null ? undefined : user.emailVerified,
     address: addressOf(profile),
     phone_number: phone,
-    // Nothing here verifies phone numbers.
+    // Phone numbers of profiles are not verified.
     phone_number_verified: phone === undefined ? undefined : false,
   };
   return { ...Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined)), sub: user.id };

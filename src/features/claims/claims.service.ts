@@ -76,11 +76,11 @@ export async function deleteServerClaim(services: Services, serverId: string, id
   });
 }
 
-/** @throws {ApiError} validation */
+/** Checks the claim against the server's other claims and scopes. @throws {ApiError} validation */
 async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promise<void> {
   const scopes = (await listScopes(trx, serverId)).map(({ name }) => name);
   const claims = (await listClaims(trx, serverId)).filter(({ id }) => id !== claim.id);
-  // An attribute that a claim uses is not removed.
+  // The schema is locked, so that an attribute of a claim cannot be removed meanwhile.
   const { attributes } = await shareLockUserSchema(trx);
   const names = ['login', 'email', ...BASE_ATTRIBUTES, ...attributes.map(({ name }) => name)];
   const problems = claimProblems(claim, { scopes, claims, attributes: names });

@@ -27,7 +27,7 @@ export async function insertClaim(trx: Executor, serverId: string, claim: Server
   return (await trx('claims').insert(row).onConflict(['server_id', 'claim_type', 'name']).ignore().returning('id')).length === 1;
 }
 
-/** All claims of a server, in force or not, oldest first. */
+/** All claims of a server, active or not, oldest first. */
 export const listClaims = (executor: Executor, serverId: string): Promise<ServerClaim[]> =>
   executor('claims').where({ server_id: serverId }).select<ServerClaim[]>(CLAIM).orderBy('seq');
 
@@ -46,7 +46,7 @@ export const readClaims = (executor: Executor, serverId: string, window: Window)
 export const findClaim = (executor: Executor, serverId: string, id: string): Promise<ServerClaim | undefined> =>
   executor('claims').where({ server_id: serverId, id }).first<ServerClaim | undefined>(CLAIM);
 
-/** @returns false when another claim of the server has the wanted type and name; the transaction is then good for nothing more */
+/** @returns false if another claim of the server has the wanted type and name; the transaction can then only be rolled back */
 export const updateClaim = (trx: Executor, claim: ServerClaim): Promise<boolean> =>
   unlessRefused(trx('claims').where({ id: claim.id }).update(toRow<ServerClaim>(CLAIM, claim)));
 

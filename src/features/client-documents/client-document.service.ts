@@ -28,7 +28,7 @@ const GRANTS = ['authorization_code', 'refresh_token'] as const;
 type Grant = (typeof GRANTS)[number];
 const isGrant = (name: string): name is Grant => (GRANTS as readonly string[]).includes(name);
 
-/** All other fields are ignored: they are not supported, or such a client must not set them. */
+/** Other fields are ignored: they are not supported, or such a client must not set them. */
 const documentFields = z.object({
   client_id: z.string(),
   client_name: z.string().optional(),

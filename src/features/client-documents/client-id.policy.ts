@@ -7,7 +7,7 @@ export interface ClientIdMetadataSettings {
   readonly allowedDomains: readonly string[];
 }
 
-/** Characters. A longer client ID would be stored with each token. */
+/** Maximum characters: the client ID is stored with each token. */
 const LONGEST = 512;
 
 /** A URL of RFC 3986 characters with a lower-case host and a path, without user information and fragment. */

@@ -12,15 +12,15 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { IntroducedClient } from './client-document.service.ts';
 
-/** The record is removed when no user has signed in for so long. Milliseconds. */
+/** Milliseconds after the last sign-in of any user in which the record is kept. */
 const KEPT_FOR = 90 * 86_400_000;
-/** It is prolonged at most once a day. */
+/** Milliseconds after which a sign-in extends this time again. */
 const PROLONGED_AFTER = 86_400_000;
 
 type Parts = Pick<Services, 'database' | 'notifications'>;
 type Connection = Omit<RequestContext, 'actor' | 'roles'>;
 
-/** Stores changes of the document, with the audit event. */
+/** Stores a new client or the changes of its document, with the audit event, and extends the time for which it is kept. */
 export async function noteIntroduction(
   { database, notifications }: Parts,
   client: IntroducedClient,

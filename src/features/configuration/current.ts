@@ -9,21 +9,21 @@ import type { ApiResponse, Service } from './service.ts';
 export interface Present {
   readonly kind: Kind;
   readonly key: string;
-  /** In the API. */
+  /** Path in the API. */
   readonly path: string;
-  /** Its body, with names in place of ids, and its status. */
+  /** Its body with names in place of IDs, and its status. */
   readonly document: Document;
   /** The part that operators can configure. */
   readonly open: Document;
-  /** Belongs to the service itself: not deleted. */
+  /** Does it belong to the service itself? Then it is not deleted. */
   readonly system: boolean;
-  /** Not managed by the operator: not deleted, and not exported. */
+  /** Is it not managed by the operator? Then it is neither deleted nor exported. */
   readonly foreign: boolean;
-  /** A field for a secret that has none. */
+  /** Name of a secret field that is empty; undefined: none. */
   readonly lacksSecret: string | undefined;
 }
 
-/** A field in the file, even if the API uses separate calls for it. */
+/** This field is part of the file, even if the API changes it by separate calls. */
 const STATUS = 'status';
 
 /** All objects of a kind. @param within path of their parent */
@@ -64,7 +64,7 @@ function emptySecretOf({ passwordSet, delivery }: ApiResponse): string | undefin
   return isDocument(delivery) && delivery.hasAuthorizationHeader === false ? 'delivery.authorizationHeader' : undefined;
 }
 
-/** With ids as the service has them. */
+/** Converts a response of the API; references are IDs. */
 export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit<Present, 'open'> {
   const path = within + pathOf(kind, answer);
   const schema = bodySchema('PUT', path);
@@ -88,7 +88,7 @@ export async function readSections(service: Service, directory: NameDirectory, k
       const inside = kind.open?.(one.key) === undefined ? await readSections(service, directory, kind.inner, one.path) : {};
       things.push({ ...one.open, ...inside });
     }
-    // Also if empty: a server without policies refuses everyone, but one created from a file without this section allows everyone.
+    // Empty sections are included: a server without policies refuses everyone, but one created from a file without this section allows everyone.
     sections[kind.section] = things;
   }
   return sections;

@@ -7,9 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 export type Document = Readonly<Record<string, unknown>>;
 
 export interface Difference {
-  /** `settings.oauthClient.redirect_uris` */
+  /** Path of the field, e.g. `settings.oauthClient.redirect_uris`. */
   readonly field: string;
-  /** undefined: nothing. */
+  /** Current value; undefined: none. */
   readonly is: unknown;
   readonly wanted: unknown;
 }
@@ -18,13 +18,16 @@ export const isDocument = (value: unknown): value is Document => typeof value ==
 
 const isNames = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** Do the two values of a field mean the same? An empty text is none. */
+/** Are the two values of a field equivalent? An empty string counts as none. */
 export function areSame(is: unknown, wanted: unknown): boolean {
   if (isNames(is) && isNames(wanted)) return isDeepStrictEqual(new Set(is), new Set(wanted));
   return isDeepStrictEqual(is === '' ? undefined : is, wanted === '' ? undefined : wanted);
 }
 
-/** @param whole fields that are one value, in which null means something @returns each field that is not as it is wanted to be */
+/**
+ * @param whole paths of fields that are compared as one value, and may contain null
+ * @returns each field whose current value differs from the wanted one
+ */
 export function differences(is: unknown, wanted: Document, whole: readonly string[] = [], path: readonly string[] = []): Difference[] {
   const current: Document = isDocument(is) ? is : {};
   return Object.entries(wanted).flatMap(([name, value]) => {
@@ -35,7 +38,7 @@ export function differences(is: unknown, wanted: Document, whole: readonly strin
   });
 }
 
-/** @param whole as of `differences` @returns the wanted document, without removed values */
+/** @param whole as in `differences` @returns the current document with the wanted values; fields that are null in `wanted` are removed */
 export function combined(is: unknown, wanted: Document, whole: readonly string[] = [], path: readonly string[] = []): Document {
   const result: Record<string, unknown> = isDocument(is) ? { ...is } : {};
   for (const [name, value] of Object.entries(wanted)) {

@@ -13,29 +13,32 @@ import type { Reference } from './names.ts';
 export interface Kind {
   /** Noun for one object. */
   readonly noun: string;
-  /** The section of the file. */
+  /** Name of the section in the file. */
   readonly section: string;
   /** Path in the API, relative to the parent. */
   readonly path: string;
-  /** The field by which the file and the service mean the same one. */
+  /** Fields that identify an object in the file and in the service. */
   readonly key: readonly string[];
-  /** Sections inside. */
+  /** Kinds of the inner sections. */
   readonly inner: readonly Kind[];
   /** For objects of the service itself: the only fields that the operator may change. @returns undefined for all others */
   readonly open?: (key: string) => readonly string[] | undefined;
-  /** Fields of its path, for an object that is set by PUT and never created by POST. A file may name a referenced object there instead of its ID. */
+  /**
+   * Fields that are part of its path, for an object that is set by PUT and never created by POST. The file may contain the name of a referenced
+   * object instead of its ID.
+   */
   readonly address?: readonly string[];
   /** Path of the object below its address. */
   readonly suffix?: string;
   /** Path of the list, if it differs. */
   readonly list?: string;
-  /** Fields that are compared and set as one value: null in them is no removal. */
+  /** Fields that are compared and set as one value: null inside them does not remove anything. */
   readonly whole?: readonly string[];
-  /** The existing ones, if the API has no list. */
+  /** IDs of all objects, if the API has no list. */
   readonly names?: readonly string[];
   /** Filters a list to objects that were set explicitly. */
   readonly isSet?: (answer: Document) => boolean;
-  /** Not managed by the operator: an export leaves it out, and only a file that names it changes it. */
+  /** Objects that the operator does not manage: an export omits them, and only a file that names them changes them. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
   /** Several objects can have the same key. They are numbered in order of creation. */
   readonly twins?: true;
@@ -43,11 +46,11 @@ export interface Kind {
   readonly fixed?: readonly string[];
   /** Status values and the lifecycle call for each. Absent: ACTIVE and INACTIVE. */
   readonly statuses?: Readonly<Record<string, string>>;
-  /** Secrets are sent with each change. Absent: only for objects with a known address. */
+  /** Secrets are sent with each change. Absent: only for objects with `address`. */
   readonly resends?: true;
-  /** Those that the service is never without. */
+  /** Keys of objects that always exist and cannot be deleted. */
   readonly lasting?: readonly string[];
-  /** By `priority`, which is their place. */
+  /** Objects have an order, which is in their field `priority`. */
   readonly ordered?: true;
   /** Fields with IDs in the service and names in the file. */
   readonly references?: readonly Reference[];
@@ -95,7 +98,7 @@ const openOfBuiltIn = [
   'registration',
 ] as const;
 
-/** In an order in which each kind only refers to earlier ones. */
+/** Ordered so that each kind only refers to earlier ones. */
 export const RESOURCE_KINDS: readonly Kind[] = [
   {
     noun: 'group',
@@ -149,7 +152,7 @@ export const RESOURCE_KINDS: readonly Kind[] = [
         ],
       },
     ],
-    // Applications that registered or introduced themselves come and go.
+    // Applications that registered themselves, or use a client ID metadata document, come and go.
     isForeign: ({ origin }) => origin !== undefined && origin !== 'ADMIN',
     open: (key) => ((SYSTEM_APPLICATIONS as readonly string[]).includes(key) ? [] : undefined),
     references: [{ at: 'settings.oauthClient.identity_providers', to: 'identityProvider' }],
@@ -174,7 +177,7 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     fixed: ['applicationId'],
     statuses: { ENABLED: 'enable', PAUSED: 'pause', DISABLED: 'disable' },
     resends: true,
-    // Receivers create streams too, with any description or none.
+    // Receivers create streams too, with any description or without one.
     twins: true,
     isForeign: ({ description }) => description === undefined,
     references: [{ at: 'applicationId', to: 'application' }],
@@ -223,7 +226,7 @@ export const RESOURCE_KINDS: readonly Kind[] = [
   },
 ];
 
-/** The fields of a document that only its address has. */
+/** Fields of a document that are part of its path and not of the body. */
 export const addressFields = ({ address, fixed, key }: Kind): readonly string[] => address ?? fixed ?? key.filter((name) => name === 'id');
 
 export const statusesOf = ({ statuses = { ACTIVE: 'activate', INACTIVE: 'deactivate' } }: Kind): Readonly<Record<string, string>> =>
@@ -266,7 +269,7 @@ export function distinctKeys<T extends { readonly key: string }>(
   });
 }
 
-/** The schema of a body, by the method and the path as it is called. @param path ids and all */
+/** Schema of the body of a call. @param path as it is called, with IDs */
 export function bodySchema(method: 'POST' | 'PUT', path: string): z.ZodType {
   const parts = path.split('/');
   const found = ENDPOINTS.find((declared) => {

@@ -11,7 +11,7 @@ const priorityOf = ({ document }: Pick<Wanted, 'document'>): number | undefined 
   return typeof priority === 'number' ? priority : undefined;
 };
 
-/** @returns those of the file from the first to the last, each with the place that it gets; those without one come after them */
+/** @returns the objects of the file in their order, each with its final priority; those without a priority come last */
 export function inWantedOrder(wanted: readonly Wanted[], present: ReadonlyMap<string, unknown>): Wanted[] {
   const silent = wanted.every(({ document }) => document[FIELD] === undefined);
   const ranked = silent
@@ -22,7 +22,7 @@ export function inWantedOrder(wanted: readonly Wanted[], present: ReadonlyMap<st
   const inPlace = ranked.map((one, at) => {
     const behind = ranked.length - 1 - at;
     const given = priorityOf(one);
-    // Invalid priorities are left to the API schema.
+    // Invalid priorities are unchanged; the API schema reports them.
     const priority =
       given === undefined ? at + 1 : given < 1 || !Number.isInteger(given) ? given : Math.min(Math.max(given, last + 1), all - behind);
     last = priority;
@@ -47,7 +47,7 @@ export class ChangeOrder {
     this.#keys = others.toSpliced(place - 1, 0, key);
   }
 
-  /** Current state after earlier moves. A document without a priority sends none and keeps its position. */
+  /** The object as it is after the earlier steps. A document without a priority sends none, and the object keeps its position. */
   asMoved(is: Present, one: Wanted): Present {
     const wanted = priorityOf(one);
     const { [FIELD]: before, ...rest } = is.document;

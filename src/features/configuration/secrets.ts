@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 
-/** The fields with secrets. */
+/** Names of fields that contain a secret. */
 const SECRETS: readonly string[] = ['client_secret', 'password', 'authorizationHeader'];
-/** Fields whose member `secret` is a secret; '': the document itself, as in `settings/telephony`. */
+/** Names of objects whose field `secret` is a secret; '': the document itself, as in `settings/telephony`. */
 const WITH_SECRET: readonly string[] = ['auth', ''];
-/** Fields of which the member `value` is one: the headers of a hook. */
+/** Names of objects whose field `value` is a secret: the headers of a hook. */
 const WITH_SECRET_VALUE: readonly string[] = ['headers', 'authScheme'];
 
 const isSecret = (name: string, within: string): boolean =>
@@ -32,12 +32,12 @@ function replaced(document: Document, replace: Replace, within = ''): Document {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** @returns the document without secrets, which cannot be compared. @throws {StartFailure} when it contains one */
+/** @returns the document without secrets, because they cannot be compared @throws {StartFailure} a secret is in clear text */
 export const withoutSecrets = (document: Document): Document => replaced(document, () => undefined);
 
 export const holdsSecret = (document: Document): boolean => !isDeepStrictEqual(document, withoutSecrets(document));
 
-/** @throws {StartFailure} when a variable is not set */
+/** Replaces the references by the values of the variables. @throws {StartFailure} a variable is not set */
 export function withSecrets(document: Document, env: Readonly<Record<string, string | undefined>>): Document {
   return replaced(document, ({ env: name }) => {
     const value = env[name];

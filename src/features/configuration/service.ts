@@ -3,7 +3,7 @@ import { StartFailure } from '../../cli/lifecycle.ts';
 
 export interface Service {
   get(path: string): Promise<ApiResponse>;
-  /** @returns all of a list, page by page */
+  /** @returns all items of a list, read page by page */
   list(path: string): Promise<ApiResponse[]>;
   send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<ApiResponse>;
 }

@@ -13,13 +13,13 @@ import { type InteractionDetails, InteractionEnded, type InteractionResult, type
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 
-/** @throws {InteractionEnded} no consent is requested, because the session has ended meanwhile */
+/** @throws {InteractionEnded} the interaction needs no consent any more, because the session has ended meanwhile */
 function consentOf({ consent }: InteractionDetails): Consent {
   if (consent === undefined) throw new InteractionEnded('session-changed');
   return consent;
 }
 
-/** Answers with the dialog. */
+/** Renders the consent page. */
 export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);
   const { scopes: asked, details: askedDetails, resources, wholeProfile, staysConnected } = consentOf(details);

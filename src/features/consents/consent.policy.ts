@@ -54,7 +54,7 @@ export function decideConsent(facts: ConsentFacts): readonly ScopeDecision[] {
 
 export interface RequestedDetail {
   readonly detail: AuthorizationDetail;
-  /** By which it is remembered. */
+  /** Key under which the consent is stored. */
   readonly key: string;
   /** Is the same detail granted again without a dialog? */
   readonly rememberConsent: boolean;

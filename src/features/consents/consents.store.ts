@@ -16,7 +16,7 @@ const CONSENT: Columns<Consent> = columns('id', 'userId', 'applicationId', 'serv
 
 const row = ({ userId, applicationId, serverId }: ConsentKey) => ({ user_id: userId, application_id: applicationId, server_id: serverId });
 
-/** @returns the scopes allowed before, and of authorization details their keys */
+/** @returns the scopes that were allowed before, and the keys of authorization details */
 export async function rememberedScopes(executor: Executor, key: ConsentKey): Promise<string[]> {
   const rows = await executor('consents').where(row(key)).select<{ scope: string }[]>('scope');
   return rows.map(({ scope }) => scope);
@@ -39,7 +39,7 @@ export async function forgetDetailType(executor: Executor, serverId: string, typ
   await executor('consents').where({ server_id: serverId }).whereRaw("detail->>'type' = ?", [type]).delete();
 }
 
-/** Authorization details that are remembered for each user, application and server: many are allowed once. */
+/** Maximum authorization details remembered for each user, application and server, because many are allowed only once. */
 const MOST_DETAILS = 50;
 
 /** Details that are already stored keep their place; the oldest are dropped. */
@@ -77,7 +77,7 @@ export async function findConsent(executor: Executor, userId: string, id: string
   return executor('consents').where({ user_id: userId, id }).first<Consent | undefined>(CONSENT);
 }
 
-/** @param id undefined: all of the user's. @returns the deleted ones */
+/** @param id undefined: all consents of the user @returns the deleted ones */
 export async function deleteConsents(executor: Executor, userId: string, id: string | undefined): Promise<Consent[]> {
   const which = { user_id: userId, ...(id !== undefined && { id }) };
   const consents = await executor('consents').where(which).orderBy(['created', 'id']).forUpdate().select<Consent[]>(CONSENT);
@@ -138,7 +138,7 @@ const PERMITTED = `WITH held AS (
     LEFT JOIN scopes s ON s.server_id = v.id AND s.name = p.scope
   ORDER BY a.label, a.id, v.name, s.seq, p.scope`;
 
-/** By application and server. @param now tokens that have expired by then are left out */
+/** Ordered by application and server. @param now excludes tokens that have expired by then */
 export async function listPermittedScopes(executor: Executor, userId: string, now: Date): Promise<PermittedScope[]> {
   return (await executor.raw<{ rows: PermittedScope[] }>(PERMITTED, { userId, now })).rows;
 }

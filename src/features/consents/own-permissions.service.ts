@@ -20,11 +20,11 @@ export interface OwnPermission extends Pick<PermittedScope, 'applicationId' | 'l
   readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
   /** First consent; null: trusted application, no consent. */
   readonly since: Date | null;
-  /** With these scopes it reads all claims of the user at userinfo, not just those the scopes name. */
+  /** Do these scopes give the application all claims of the user at userinfo, not just those that the scopes name? */
   readonly wholeProfile: boolean;
 }
 
-/** By the applications' names. */
+/** Ordered by the applications' names. */
 export async function listOwnPermissions({ database }: Services, userId: string): Promise<OwnPermission[]> {
   const rows = await listPermittedScopes(database.knex, userId, present());
   const groups = new Map<string, PermittedScope[]>();

@@ -1,4 +1,4 @@
-/** `users/{id}/grants`: the consents that a user gave to applications, a scope or an authorization detail each, as Okta's User Grants API shows them. */
+/** `users/{id}/grants`: consents of a user to applications, one per scope or authorization detail, as in Okta's User Grants API. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
@@ -18,9 +18,9 @@ const grant = z.object({
   issuer: z.url(),
   clientId: z.string(),
   userId: z.string(),
-  /** Its name; of an authorization detail the name of its type. */
+  /** Name of the scope, or of the authorization detail's type. */
   scopeId: z.string(),
-  /** The authorization detail that was allowed (RFC 9396); absent: a scope was. */
+  /** The allowed authorization detail (RFC 9396); absent for a scope. */
   authorizationDetail: z.record(z.string(), z.unknown()).optional(),
   _links: links.extend({ app: linked, user: linked, authorizationServer: linked }),
 });

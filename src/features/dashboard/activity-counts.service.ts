@@ -11,11 +11,11 @@ import { addUpDay, countEvents, deleteCountsBefore, findNextEvent, lockProgress,
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** The longest range and the one before it. */
+/** The longest range and the period before it, which is compared. */
 const LOOK_BACK_MS = 180 * DAY_MS;
 /** Backlog older than two days is counted in larger pieces. */
 const PIECE_MS = 6 * HOUR_MS;
-/** An event is committed within that time. */
+/** Maximum time between an event and its commit. */
 const LATE_MS = 5 * 60_000;
 /** The last 24 hours and the previous 24 start on the day before yesterday. */
 const HOURS_KEPT_MS = 2 * DAY_MS;
@@ -36,7 +36,7 @@ async function countPiece(database: Database, now: Date, since: Date | undefined
     if (progress === undefined) return undefined;
     const { until } = progress;
     const oldest = new Date(now.getTime() - LOOK_BACK_MS);
-    // Also null while pieces are counted: everything must be counted again.
+    // null before the first run and after an upgrade: then counting starts with the oldest day that is kept.
     const due = await findNextEvent(trx, until === null ? oldest : (since ?? (until > oldest ? until : oldest)));
     if (due === undefined) return undefined;
     const piece = now.getTime() - due.getTime() > 2 * DAY_MS ? PIECE_MS : HOUR_MS;
@@ -52,7 +52,7 @@ async function countPiece(database: Database, now: Date, since: Date | undefined
   });
 }
 
-/** Counts all that happened since the last time, unless another process does. */
+/** Counts everything since the last run, unless another process does. */
 async function rollUp(database: Database, isStopped: () => boolean = () => false): Promise<void> {
   const now = present();
   let since: Date | undefined;

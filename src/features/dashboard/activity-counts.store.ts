@@ -1,7 +1,7 @@
 /** Sign-ins and active users by hour and day, counted from the audit log. The only SQL on these tables. Hours and days are in UTC. */
 import type { Executor } from '../../platform/database/database.ts';
 
-/** HOUR rows are kept for three days, DAY rows for twice the dashboard's period. */
+/** HOUR rows are kept for three days, DAY rows for twice the longest range of the dashboard and a month. */
 export type Span = 'HOUR' | 'DAY';
 
 /** Position up to which the audit log is counted. */
@@ -65,7 +65,7 @@ const ADD_UP = `INSERT INTO activity_counts (span, start, metric, key, count)
     WHERE span = 'HOUR' AND start >= :day AND start < :day::timestamptz + interval '1 day' GROUP BY metric, key
   ON CONFLICT (span, start, metric, key) DO UPDATE SET count = excluded.count`;
 
-/** Counts the events of whole hours, or of the current one, from the start: repeating it gives the same numbers. */
+/** Counts the events of whole hours, or of the current hour so far. Repeating it gives the same numbers. */
 export async function countEvents(trx: Executor, from: Date, until: Date): Promise<void> {
   await trx.raw(COUNT, { from, until });
 }
@@ -80,13 +80,13 @@ export async function deleteCountsBefore(trx: Executor, span: Span, before: Date
   for (const table of ['activity_counts', 'active_users']) await trx(table).where({ span }).where('start', '<', before).delete();
 }
 
-/** A time from its first moment to before its last. */
+/** A period of time, without its end. */
 export interface Period {
   readonly from: Date;
   readonly until: Date;
 }
 
-/** Sign-ins and failed ones of each hour or day that has any. */
+/** Successful and failed sign-ins of each hour or day that has any. */
 export async function listCounts(
   executor: Executor,
   span: Span,
@@ -101,7 +101,7 @@ export async function listCounts(
     .select('start', 'metric', executor.raw('sum(count)::float8 AS count'));
 }
 
-/** Why sign-ins failed, the most frequent reasons first. */
+/** Reasons of failed sign-ins, most frequent first. */
 export async function listReasons(
   executor: Executor,
   span: Span,
@@ -118,7 +118,7 @@ export async function listReasons(
     .select({ reason: 'key' }, executor.raw('sum(count)::float8 AS count'));
 }
 
-/** The applications that were opened most, with how often they were in the period before. */
+/** The most used applications, with their counts in the period and in the previous one. */
 export async function listTopApplications(
   executor: Executor,
   span: Span,
@@ -136,7 +136,7 @@ export async function listTopApplications(
   return rows;
 }
 
-/** Hours of a day, or days of a month, as in `active_users`. */
+/** Hours of a day or days of a month as a bit mask, as in `active_users`. */
 export interface Slots {
   /** The start of the day or month. */
   readonly start: Date;
@@ -157,7 +157,7 @@ export async function countActiveUsers(executor: Executor, span: Span, slots: re
 
 export interface Adoption {
   readonly users: number;
-  /** Have a second factor of any kind. */
+  /** Users with a second factor of any kind. */
   readonly any: number;
   readonly passkey: number;
   readonly totp: number;

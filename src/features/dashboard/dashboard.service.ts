@@ -43,7 +43,7 @@ async function countAll({ knex }: Database): Promise<Totals> {
 
 const totals = new WeakMap<Database, { readonly at: number; readonly counted: Promise<Totals> }>();
 
-/** Counted at most once a minute in each process, however many look. */
+/** Counts at most once a minute in each process, regardless of the number of readers. */
 export async function readTotals(database: Database): Promise<Totals> {
   const now = present().getTime();
   const kept = totals.get(database);
@@ -96,20 +96,20 @@ export async function listExpiries(services: Services, userId: string, request: 
 }
 
 export interface Health {
-  /** Milliseconds in which the database answered. */
+  /** Response time of the database in milliseconds. */
   readonly databaseMs: number;
   readonly outbox: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null };
   /** undefined: nothing was sealed yet. */
   readonly sealed: Date | undefined;
   /** Current delivery of e-mail. */
   readonly mail: 'server' | 'inbox' | 'nowhere';
-  /** Mails that could not be delivered of late. */
+  /** Number of e-mails that failed for good in the last seven days. */
   readonly mailsFailed: number;
   /** Sign-ups that wait for approval. */
   readonly waitingSignUps: number;
 }
 
-/** @throws when the database does not respond: then an error page replaces the dashboard */
+/** @throws the database does not respond; an error page then replaces the dashboard */
 export async function readHealth(services: Services, request: RequestContext): Promise<Health> {
   const { database } = services;
   const begun = performance.now();
@@ -132,7 +132,7 @@ export type NextStep = 'application' | 'token' | 'branding' | 'mail' | 'mcp';
 interface Step {
   readonly step: NextStep;
   readonly isDone: boolean;
-  /** Not everyone needs it. */
+  /** Is the step optional? Absent: it is required. */
   readonly isOptional?: boolean;
 }
 

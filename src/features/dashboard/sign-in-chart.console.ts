@@ -8,9 +8,9 @@ interface Bar {
 }
 
 interface ChartSlot extends Slot {
-  /** Is the label written below the bars? */
+  /** Does a label below the bars show its time? */
   readonly isLabelled: boolean;
-  /** Middle of the two bars. */
+  /** Centre of the two bars. */
   readonly x: number;
   readonly bars: { readonly started: Bar; readonly failed: Bar };
 }
@@ -33,7 +33,7 @@ const WIDEST_BAR = 16;
 /** Width of a label. */
 const LABEL = 112;
 
-/** The least of 2, 4, 10, 20, 40, 100 … that is not below: its half is whole. */
+/** The smallest of 2, 4, 10, 20, 40, 100 … that is not less than `most`; half of it is a whole number. */
 export function roundUp(most: number): number {
   for (let unit = 1; ; unit *= 10) {
     const found = [2, 4, 10].map((step) => step * unit).find((step) => step >= most);

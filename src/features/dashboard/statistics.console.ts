@@ -1,4 +1,4 @@
-/** The dashboard's statistics as its view draws them: numbers with their trend, bars, and lists with links. */
+/** Statistics of the dashboard for its view: numbers with their trend, bars, and lists with links. */
 
 import type { Action } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -44,7 +44,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const LOG = '/admin/reports/log';
-/** A time in the format of the log's form. */
+/** A time in the format of the log's search form. */
 const typed = (moment: Date): string => moment.toISOString().slice(0, 16);
 
 export function presentTotals({ users, applications, organizations }: Totals) {

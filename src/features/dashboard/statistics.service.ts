@@ -15,7 +15,7 @@ import {
   type Span,
 } from './activity-counts.store.ts';
 
-/** In the order in which they are offered. */
+/** In the order of the page. */
 export const RANGES = ['24h', '7d', '30d', '90d'] as const;
 export type Range = (typeof RANGES)[number];
 
@@ -47,12 +47,12 @@ export interface Slot {
 export interface Statistics {
   readonly range: Range;
   readonly span: Span;
-  /** Every hour or day of the range, the present one last. */
+  /** All hours or days of the range; the current one is last. */
   readonly slots: readonly Slot[];
   readonly signIns: Compared;
   readonly failures: Compared;
   readonly activeUsers: Compared;
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
   /** Most used first; without a label if it was deleted. */
   readonly applications: readonly ({ readonly id: string; readonly label: string | null } & Compared)[];
@@ -60,7 +60,7 @@ export interface Statistics {
   readonly adoption: Adoption;
 }
 
-/** The hours or days of a period, by the day or month that they are in. */
+/** The hours or days of a period, grouped by day or month. */
 function slotsOf(span: Span, unit: number, { from, until }: Period): readonly Slots[] {
   const found = new Map<number, number>();
   for (let at = from.getTime(); at < until.getTime(); at += unit) {
@@ -113,7 +113,7 @@ interface Kept {
 
 const kept = new WeakMap<Database, Map<Range, Kept>>();
 
-/** Read at most twice a minute in each process, however many look. @returns undefined when it takes too long */
+/** Reads at most twice a minute in each process, regardless of the number of readers. @returns undefined if it takes too long */
 export async function readStatistics(database: Database, range: Range): Promise<Statistics | undefined> {
   const now = present();
   const ranges = kept.get(database) ?? new Map<Range, Kept>();
@@ -125,7 +125,7 @@ export async function readStatistics(database: Database, range: Range): Promise<
   try {
     return await statistics;
   } catch (error) {
-    // Not cached for other requests, except after a timeout, so that they do not retry it immediately.
+    // Failures are not cached, except a timeout, so that other requests do not retry immediately.
     if (isTimeout(error)) return undefined;
     ranges.delete(range);
     throw error;

@@ -11,7 +11,7 @@ import { browserName } from '../sessions/browser-name.policy.ts';
 import { countUserCode, forgetUserCode, TooManyFailures } from '../sign-in/failure-limits.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 
-/** Characters that are shown again. */
+/** Maximum characters of an entered code that are used and shown again. */
 const LONGEST = 20;
 
 /** GET /activate, with or without a code. @throws {TooManyFailures} */
@@ -37,7 +37,7 @@ interface ActivateFacts {
   readonly uiLocales?: string | undefined;
 }
 
-/** The form for the code, with what became of the code before. */
+/** The form for the code, with the result of the previous code. */
 export async function drawActivate(pages: Pages, ctx: Koa.Context, { problem, typed = '', uiLocales }: ActivateFacts): Promise<void> {
   const language = pageLanguage(ctx, uiLocales);
   const title = language.text('activate.title');
@@ -68,7 +68,7 @@ export interface ConfirmDeviceFacts {
   readonly uiLocales: string | undefined;
 }
 
-/** Asks whether the code is the one on the user's own device, however the code was entered (RFC 8628 sections 3.3.1 and 5.4). */
+/** Asks the user to compare the code with the one on their device, even if the code was not typed (RFC 8628 sections 3.3.1 and 5.4). */
 export async function confirmDevicePage(pages: Pages, ctx: Koa.Context, facts: ConfirmDeviceFacts): Promise<void> {
   const language = pageLanguage(ctx, facts.uiLocales);
   const { text, lang } = language;

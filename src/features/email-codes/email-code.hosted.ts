@@ -115,7 +115,7 @@ export const receiveCode: Receiver = async (deps, ctx, place, gone) => {
   await gone();
 };
 
-/** POST …/code-again: another e-mail in place of the one before. @throws {TooManyFailures} */
+/** POST …/code-again: sends another code, which replaces the previous one. @throws {TooManyFailures} */
 export const receiveCodeAgain: Receiver = async (deps, ctx, place, gone) => {
   deps.formTokens.verify(ctx, await readForm(ctx));
   const stateToken = stateTokenOf(deps, ctx);

@@ -32,12 +32,12 @@ import {
 /** `outbox.kind` of e-mail codes. */
 export const EMAIL_CODE = 'email-code';
 const DIGITS = 8;
-/** Maximum attempts per code: chance of one in a hundred million per guess. */
+/** Maximum attempts per code. Each guess succeeds with a probability of one in a hundred million. */
 export const MOST_CODE_ATTEMPTS = 5;
 const LONGEST_NAME = 320;
 
 const codedFactor = z.object({
-  /** Absent: it is being set up. */
+  /** ID of the factor; absent: it is being set up. */
   id: z.string().optional(),
   type: z.enum(MESSAGE_TYPES),
   /** Phone number that is being set up, E.164. */
@@ -72,9 +72,9 @@ export type CodeContent = Readonly<z.output<typeof content>>;
 const note = z.object({ id: z.string() });
 export const emailCodeContext = (id: string): string => `email code ${id}`;
 
-/** A place to continue at. */
+/** The page of a sign-in to continue at. */
 export interface CodePlace {
-  /** Path of a place of sign-ins. */
+  /** Path of the sign-in: an interaction or a page such as `/signin`. */
   readonly path: string;
   /** Query with `?`; '' without one. */
   readonly query: string;
@@ -153,8 +153,8 @@ export const abandonCode = async ({ database }: Services, stateToken: string): P
   void (await deleteCode(database.knex, digest(stateToken)));
 
 /**
- * Compares the submitted code; the caller uses a correct code by `deleteCode`.
- * @returns `gone`: there is none, or too many were submitted
+ * Compares the submitted code; the caller uses a correct code up with `deleteCode`.
+ * @returns `gone`: there is no code, or too many attempts were made
  * @throws {TooManyFailures}
  */
 export async function checkCode(
@@ -175,7 +175,7 @@ export async function checkCode(
   return 'wrong';
 }
 
-/** Audit event for an entered code or an opened link. */
+/** Audit event for a submitted code or an opened link. */
 export const redeemed = ({ row: { userId }, content: { login } }: OpenCode, request: RequestContext) => ({
   eventType: 'system.email.challenge_factor_redeemed' as const,
   displayMessage: 'Use code sent by e-mail',
@@ -183,7 +183,7 @@ export const redeemed = ({ row: { userId }, content: { login } }: OpenCode, requ
   targets: userId === null || login === undefined ? [] : [{ id: userId, type: 'User' as const, displayName: login }],
 });
 
-/** @returns `here`: opened in the requesting browser; undefined: it has ended */
+/** @returns `here`: opened in the requesting browser; undefined: the code was used or has expired, or no e-mail was sent */
 export async function openLink(
   services: Services,
   link: string,

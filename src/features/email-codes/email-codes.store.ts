@@ -2,7 +2,7 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
-/** Purpose of an outbox entry. */
+/** Purpose of a code. */
 export type CodePurpose = 'SIGN_IN' | 'SIGN_UP';
 
 export interface EmailCode {
@@ -20,9 +20,9 @@ export interface EmailCode {
   readonly userId: string | null;
   /** Address that the code was sent to; null: not sent yet. Without it no code is accepted. */
   readonly mailedTo: string | null;
-  /** See features/email-codes/email-codes.service.ts. */
+  /** Encrypted content (`CodeContent` in features/email-codes/email-codes.service.ts). */
   readonly sealed: string;
-  /** Codes that were typed. */
+  /** Number of submitted codes. */
   readonly attempts: number;
   readonly created: Date;
   readonly expiresAt: Date;
@@ -74,7 +74,7 @@ export async function countAttempt(executor: Executor, key: CodeKey, most: numbe
   return (await counted.increment('attempts', 1)) === 1 ? findCode(executor, key, now) : undefined;
 }
 
-/** The code was mailed. @returns false when it has ended in the meantime */
+/** Records that the code was mailed. @returns false if it was used or has expired meanwhile */
 export async function noteMailed(trx: Executor, id: string, changes: Pick<EmailCode, 'userId' | 'mailedTo' | 'sealed'>): Promise<boolean> {
   return (await trx('email_codes').where({ id }).update(toRow<EmailCode>(CODE, changes))) === 1;
 }
@@ -94,7 +94,7 @@ export async function deleteFactorCodesOf(executor: Executor, userId: string): P
   await executor('email_codes').where({ user_id: userId, purpose: 'FACTOR' }).delete();
 }
 
-/** @returns the number of codes removed, at most `limit` */
+/** @returns the number of deleted codes, at most `limit` */
 export async function deleteExpiredCodes(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('email_codes').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('email_codes').whereIn('id', expired).delete();

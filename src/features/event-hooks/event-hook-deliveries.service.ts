@@ -28,7 +28,10 @@ export async function getDelivery(
   return { delivery, body: event && eventHookMessage(event, hook, id, config.baseUrl) };
 }
 
-/** Sends a delivery again, under the same ID. @throws {ApiError} not found; wrong state: the hook receives no events, or the event is no longer in the log */
+/**
+ * Sends a delivery again with the same ID.
+ * @throws {ApiError} not found; wrong state: the hook receives no events, or the event is no longer in the log
+ */
 export async function sendAgain(services: Services, hookId: string, id: string, request: RequestContext): Promise<void> {
   await changeEventHook(services, hookId, async (trx, hook) => {
     requireReceiving(hook);

@@ -100,7 +100,7 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
 
 const MOST_BYTES = 1024;
 
-/** The first kilobyte of a response, without control characters; what does not come within a second is not waited for. */
+/** The first kilobyte of a response, without control characters; only what arrives within a second. */
 async function firstBytes(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();

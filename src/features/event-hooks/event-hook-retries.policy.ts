@@ -1,14 +1,14 @@
-/** When a failed delivery to a hook is retried and when it fails for good: for three days, with increasing pauses. */
+/** Retries of failed deliveries to hooks: for three days, with increasing pauses. */
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** Seconds before the second attempt, the third and so on; the last of them again and again. */
+/** Seconds before the second attempt, the third and so on; the last pause is repeated. */
 const PAUSES = [5, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 4 * HOUR] as const;
 const LONGEST = 4 * HOUR;
 
-/** Seconds after the event. */
+/** Seconds after the event, after which deliveries are given up. */
 export const GIVEN_UP_AFTER = 3 * 24 * HOUR;
-/** Regardless of age: an event that waited behind another one of its object, or for the service, gets its own attempts. */
+/** Minimum number of attempts regardless of age: the event may have waited for an earlier event of its object, or for the service. */
 const LEAST_ATTEMPTS = 3;
 
 /** @returns approximate sum of the pauses in seconds after a number of attempts */

@@ -1,4 +1,4 @@
-/** `eventHooks`, as Okta's Event Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
+/** `eventHooks`, as in Okta's Event Hooks API. Header values are never returned, and the signing secret only once. */
 
 import { z } from 'zod';
 import { collection, lifecycleSteps } from '../../api/collection.ts';

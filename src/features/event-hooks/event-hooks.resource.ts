@@ -1,4 +1,4 @@
-/** Event hooks: the fields of a record, and those that inline hooks have too. */
+/** Event hooks: the fields of a record, and those that they share with inline hooks. */
 
 /** Deliveries of event hooks: the fields of a record. */
 export interface Delivery {
@@ -37,19 +37,23 @@ export interface HookChannel {
   readonly authScheme: SealedHeader | null;
 }
 
-export interface EventHook {
+/** Signing secrets of a hook. */
+export interface SigningSecrets {
   readonly id: string;
+  /** Sealed current secret. */
+  readonly signingSecret: string;
+  /** Sealed previous secret; requests are also signed with it until `previousSecretUntil`. */
+  readonly previousSecret: string | null;
+  readonly previousSecretUntil: Date | null;
+}
+
+export interface EventHook extends SigningSecrets {
   readonly name: string;
   readonly description: string;
   readonly status: HookStatus;
   readonly verificationStatus: 'UNVERIFIED' | 'VERIFIED';
   readonly eventTypes: readonly string[];
   readonly channel: HookChannel;
-  /** Sealed, what deliveries are signed with. */
-  readonly signingSecret: string;
-  /** Sealed, the secret before; deliveries are signed with it as well until then. */
-  readonly previousSecret: string | null;
-  readonly previousSecretUntil: Date | null;
   readonly createdBy: string;
   readonly created: Date;
   readonly lastUpdated: Date;

@@ -67,9 +67,9 @@ export type OutboundCall = (
 ) => Promise<{ readonly status: number; json(): Promise<unknown>; readonly body: ReadableStream<Uint8Array> | null }>;
 
 /**
- * Creates a hook, active and not verified yet.
+ * Creates a hook that is active but not verified yet.
  * @returns its row and its signing secret, which is returned only once and stored sealed
- * @throws {ApiError} validation: a header has no value, or a name that another one has
+ * @throws {ApiError} validation: a header has no value, or a duplicate name
  */
 export async function createEventHook(
   { database, keyring }: Services,
@@ -157,7 +157,7 @@ export async function deleteEventHook(services: Services, id: string, request: R
 }
 
 /**
- * Makes a new signing secret; for a day deliveries are signed with the one before as well.
+ * Creates a new signing secret. For a day, deliveries are also signed with the previous one.
  * @returns the secret, which is returned only once and stored sealed
  * @throws {ApiError} not found
  */
@@ -173,8 +173,9 @@ export async function renewSigningSecret(services: Services, id: string, request
 }
 
 /**
- * Verifies the address: it must answer the challenge in a header with `{"verification": "<challenge>"}`. Pending deliveries become due at once.
- * @throws {ApiError} not found; validation with the problem; wrong state if the hook was changed in the meantime
+ * Verifies the address: it must respond to the challenge in a header with `{"verification": "<challenge>"}`. Pending deliveries become due
+ * immediately.
+ * @throws {ApiError} not found; validation with the problem; wrong state: the hook was changed meanwhile
  */
 export async function verifyEventHook(services: Services, id: string, request: RequestContext, call: OutboundCall): Promise<EventHook> {
   const asked = await getEventHook(services, id);
@@ -198,7 +199,7 @@ export async function verifyEventHook(services: Services, id: string, request: R
 
 const PRIVATE = 'is in a private network or on this machine. Use a public address, or set ALLOW_PRIVATE_NETWORK=true';
 
-/** Was the address refused before it was called? */
+/** Was the request refused because the address is private? */
 const isPrivate = (error: unknown): boolean =>
   error instanceof PrivateAddress || (error instanceof Error && error.cause instanceof PrivateAddress);
 
@@ -209,7 +210,7 @@ async function challenge({ keyring }: Services, hook: EventHook, call: OutboundC
     ...openHeaders(keyring, 'event_hook', hook),
     accept: 'application/json',
     'x-gatehouse-verification-challenge': value,
-    // The same for Okta's receivers.
+    // For receivers of Okta's event hooks.
     'x-okta-verification-challenge': value,
   };
   let answer: Awaited<ReturnType<OutboundCall>>;
@@ -227,7 +228,7 @@ async function challenge({ keyring }: Services, hook: EventHook, call: OutboundC
   return isRight ? undefined : 'did not return the challenge of the verification';
 }
 
-/** One change of a hook in one transaction, its row locked. */
+/** Changes a hook in one transaction with its row locked. */
 export async function changeEventHook<T>(
   { database }: Services,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Event hooks and the last deliveries of each. The only SQL on these tables but for the statement that writes an event
- * (features/audit/audit.store.ts). Values of headers and secrets are stored sealed.
+ * Event hooks and the last deliveries of each. The only SQL on these tables, except the statement that writes an event
+ * (features/audit/audit.store.ts). Header values and secrets are stored sealed.
  */
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
@@ -53,7 +53,7 @@ export async function lockEventHook(trx: Executor, id: string): Promise<EventHoo
 export const selectEventHooks = (executor: Executor, window: Window): Promise<Page<EventHook>> =>
   readPage(executor('event_hooks'), HOOK, window);
 
-/** Limit per hook. */
+/** Maximum deliveries kept per hook. */
 const DELIVERIES_KEPT = 50;
 
 const DELIVERY: Columns<Delivery> = {
@@ -88,7 +88,7 @@ export async function noteDelivery(trx: Executor, delivery: Omit<Delivery, 'atte
   await trx('event_hook_deliveries').where({ hook_id: hookId }).where('last_attempt', '<', oldestKeptSeals).delete();
 }
 
-/** The newest first. */
+/** Newest first. */
 export const listDeliveries = (executor: Executor, hookId: string): Promise<Delivery[]> =>
   executor('event_hook_deliveries')
     .where({ hook_id: hookId })

@@ -53,13 +53,13 @@ export const channelFields = (channel: HookChannel | undefined, uriHint: Text): 
   },
 ];
 
-/** `Name: value`, or the name alone. */
+/** Parses `Name: value`, or only the name. */
 function headerIn(line: string): { key: string; value?: string } {
   const colon = line.indexOf(':');
   return colon < 0 ? { key: line } : { key: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() };
 }
 
-/** @returns the channel as a body of the API has it */
+/** @returns the channel in the form of the API body */
 export function channelIn(typed: Readonly<Record<string, unknown>>, form: URLSearchParams): object {
   const key = (form.get('authKey') ?? '').trim();
   const value = form.get('authValue') ?? '';

@@ -43,7 +43,7 @@ export const hookChannel = z.strictObject({
   }),
 });
 
-/** The channel as the API shows it. */
+/** The channel in responses of the API. */
 export const shownHookChannel = z.object({
   type: z.literal('HTTP'),
   version: z.literal('1.0.0'),
@@ -75,7 +75,7 @@ export interface GivenChannel {
   readonly authScheme: GivenHeader | undefined;
 }
 
-/** The channel of a body as input of the services. */
+/** Converts the channel of an API body to service input. */
 export const givenChannel = ({ config }: z.output<typeof hookChannel>): GivenChannel => ({
   uri: config.uri,
   headers: config.headers ?? [],

@@ -5,23 +5,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
-import type { HookChannel, HookKind, SealedHeader } from './event-hooks.resource.ts';
+import type { HookChannel, HookKind, SealedHeader, SigningSecrets } from './event-hooks.resource.ts';
 
-/** Milliseconds for which requests are signed with the secret before as well, so that a receiver can change over. */
+/** Milliseconds in which requests are also signed with the previous secret, so that a receiver can switch. */
 const PREVIOUS_SECRET_KEPT = 24 * 3600 * 1000;
 const PREFIX = 'whsec_';
 
-/** Signing secrets of a hook. */
-export interface SigningSecrets {
-  readonly id: string;
-  /** Sealed. */
-  readonly signingSecret: string;
-  /** Sealed, the secret before; requests are signed with it as well until then. */
-  readonly previousSecret: string | null;
-  readonly previousSecretUntil: Date | null;
-}
-
-/** @returns 256 bits as the specification writes a key, `whsec_` and base64 */
+/** @returns a new key of 256 bits in the format of the specification: `whsec_` and base64 */
 export const newSigningSecret = (): string => PREFIX + randomBytes(32).toString('base64');
 
 export const hookSecretContext = (kind: HookKind, hookId: string): string => `${kind}:${hookId}:signing_secret`;
@@ -30,7 +20,7 @@ export const headerContext = (kind: HookKind, hookId: string, key: string): stri
 export const sealSigningSecret = (keyring: Keyring, kind: HookKind, hookId: string, secret: string): string =>
   keyring.seal(secret, hookSecretContext(kind, hookId));
 
-/** @returns the changes of a hook that gets another secret, and until when the one before signs too */
+/** @returns the changed fields of a hook with a new secret, and the time until which the previous one is also used */
 export function replacedSecret(keyring: Keyring, kind: HookKind, { id, signingSecret }: SigningSecrets, secret: string) {
   const now = present();
   const previousSecretUntil = new Date(now.getTime() + PREVIOUS_SECRET_KEPT);
@@ -47,7 +37,7 @@ export const sealHeader = (keyring: Keyring, kind: HookKind, hookId: string, key
   sealed: keyring.seal(value, headerContext(kind, hookId, key)),
 });
 
-/** @returns the headers that the hook's owner wants to be sent */
+/** @returns the configured headers of a hook, with their values in clear text */
 export function openHeaders(
   keyring: Keyring,
   kind: HookKind,

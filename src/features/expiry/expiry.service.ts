@@ -31,12 +31,12 @@ import { deleteExpiredVerifications } from '../users/email-verifications.store.t
 
 const EVERY = 60_000;
 const BATCH = 5000;
-/** A pause between batches keeps the database free for requests. */
+/** Milliseconds between batches, so that the database stays available for requests. */
 const PAUSE = 100;
-/** How long a retired signing key is kept, in milliseconds. */
+/** Milliseconds for which a retired signing key is kept. */
 const RETIRED_KEY_KEPT = (LIFETIMES.retiredKeyPublished + LIFETIMES.retiredKeyKept) * 1000;
 
-/** One batch of each kind. @returns the size of the largest; less than `limit` when nothing is left */
+/** Deletes one batch of each kind. @returns the size of the largest batch; less than `limit` if nothing is left */
 export async function removeExpired({ pool, knex }: Database, limit: number): Promise<number> {
   return Math.max(
     await deleteExpired(pool, epochSeconds(), limit),
@@ -60,7 +60,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
   );
 }
 
-/** One batch of all that is removed. @returns as `removeExpired` */
+/** One batch of every clean-up: expired rows, expired applications, values of removed attributes, and counters. @returns as `removeExpired` */
 export async function sweep(services: Services): Promise<number> {
   return Math.max(
     await removeExpired(services.database, BATCH),
@@ -73,7 +73,7 @@ export async function sweep(services: Services): Promise<number> {
 
 const SWEEP: SpanFacts = { name: 'remove expired rows', kind: 'internal' };
 
-/** Changes of user attributes are processed immediately. @returns a function that stops it */
+/** Starts the clean-up. Removed user attributes are processed immediately. @returns a handle that stops it */
 export function sweepExpired(services: Services): { stop(): Promise<void> } {
   const { notifications, log } = services;
   let isStopping = false;

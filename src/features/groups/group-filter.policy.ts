@@ -6,7 +6,7 @@
 export type GroupFilterType = 'STARTS_WITH' | 'EQUALS' | 'CONTAINS' | 'REGEX';
 
 const LONGEST_PATTERN = 128;
-/** In each alternative; every further one would multiply the time by the length of a name. */
+/** Maximum repetitions in each alternative; each further one would multiply the time by the length of a name. */
 const MOST_REPETITIONS = 2;
 const MOST_ALTERNATIVES = 8;
 
@@ -43,7 +43,7 @@ export function patternProblem(pattern: string): string | undefined {
 const repetitionsOf = (pieces: readonly string[]): number[] =>
   alternatives(pieces).map((alternative) => alternative.filter((piece) => '*+?{'.includes(piece)).length);
 
-/** The pieces between the bars. */
+/** Splits the pieces at the bars. */
 function alternatives(pieces: readonly string[]): string[][] {
   const found: string[][] = [[]];
   for (const piece of pieces) {
@@ -53,7 +53,7 @@ function alternatives(pieces: readonly string[]): string[][] {
   return found;
 }
 
-/** It must fit the whole name. */
+/** The pattern must match the whole name. */
 const compile = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'su');
 
 /** @returns predicate for one decision: does a group with this name match? Case-sensitive */

@@ -25,7 +25,7 @@ export const addressOfGroup = (id: string): string => `${GROUPS_HOME}/${encodeUR
 export interface GroupInSight {
   readonly group: Group;
   readonly home: string;
-  /** Breadcrumbs of a page below. */
+  /** Breadcrumbs of the pages below the group's page. */
   readonly crumbs: readonly Crumb[];
   readonly tabs: readonly Action[];
 }

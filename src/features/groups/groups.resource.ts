@@ -1,6 +1,6 @@
 /** Groups: the fields of a record. */
 
-/** Who created a group: an administrator, or a SCIM client. */
+/** Creator of a group: an administrator, or a SCIM client. */
 export const GROUP_ORIGINS = ['ADMIN', 'SCIM'] as const;
 
 export interface Group {

@@ -46,7 +46,7 @@ export interface GroupSearch {
 
 const FILTERABLE = attributeTypes(GROUP_ATTRIBUTES);
 
-/** @throws {ApiError} conflict when the name is taken */
+/** @throws {ApiError} conflict: the name is taken */
 export async function createGroup(
   services: Services,
   profile: GroupProfile,
@@ -80,7 +80,7 @@ export async function listGroups(services: Services, { q, search, filter }: Grou
 export const searchGroups = (services: Services, q: string | undefined, window: NumberedWindow): Promise<NumberedPage<CountedGroup>> =>
   selectGroupsInOrder(services.database.knex, { words: q, filters: [] }, window);
 
-/** A slice of the groups that match a filter. @param columns what the filter was read with */
+/** A slice of the groups that match a filter. @param columns attributes with which the filter was parsed */
 export const searchGroupsBy = (
   { database }: Services,
   filter: Filter | undefined,
@@ -110,7 +110,7 @@ export async function updateGroup(services: Services, id: string, profile: Group
   });
 }
 
-/** Its memberships and assignments go with it. @throws {ApiError} not found */
+/** Also deletes its memberships and assignments. @throws {ApiError} not found */
 export async function deleteGroup(services: Services, id: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const before = requireFound(await lockGroup(trx, id), id, 'Group');
@@ -126,7 +126,7 @@ export async function deleteGroup(services: Services, id: string, request: Reque
   });
 }
 
-/** The oldest users first. @throws {ApiError} not found */
+/** Oldest users first. @throws {ApiError} not found */
 export async function listGroupMembers(services: Services, id: string, window: Window): Promise<Page<User>> {
   await getGroup(services, id);
   return listMemberRows(services.database.knex, id, window);

@@ -29,28 +29,28 @@ export const GROUP_ATTRIBUTES: AttributeColumns = {
   'profile.description': { sql: 'description', type: 'text' },
   created: { sql: 'created', type: 'time' },
   lastUpdated: { sql: 'last_updated', type: 'time' },
-  // The same for every one, as the API shows them.
+  // The same value for every group, as in the API.
   type: { sql: `'OKTA_GROUP'`, type: 'text' },
 };
 
 const GROUP_COUNTS: KeptCounts = { table: 'group_counts', owner: 'group_id', totals: 'group_totals' };
 
-/** @returns of how many groups, at most `limit` */
+/** @returns the number of updated groups, at most `limit` */
 export const foldGroupCounts = (executor: Executor, limit: number): Promise<number> => foldCounts(executor, GROUP_COUNTS, limit);
 
-/** @returns false when another group has that name */
+/** @returns false if another group has the name */
 export async function insertGroup(executor: Executor, group: Group): Promise<boolean> {
   return (await executor('groups').insert(toRow(GROUP, group)).onConflict('name').ignore().returning('id')).length === 1;
 }
 
-/** @returns false when another group has that name; the transaction is then good for nothing more */
+/** @returns false if another group has the name; the transaction can then only be rolled back */
 export const updateGroupRow = (
   executor: Executor,
   id: string,
   changes: Partial<Omit<Group, 'id' | 'origin' | 'created'>>,
 ): Promise<boolean> => unlessRefused(executor('groups').where({ id }).update(toRow<Group>(GROUP, changes)), 'groups_name_key');
 
-/** Its memberships and assignments go with it. */
+/** Also deletes its memberships and assignments. */
 export async function deleteGroupRow(executor: Executor, id: string): Promise<void> {
   await executor('groups').where({ id }).delete();
 }
@@ -59,7 +59,7 @@ export async function findGroup(executor: Executor, id: string): Promise<Group |
   return executor('groups').where({ id }).first<Group | undefined>(GROUP);
 }
 
-/** @returns those of these groups that exist, in their order */
+/** @returns the existing ones of these IDs, in the given order */
 export async function existingGroupIds(executor: Executor, ids: readonly string[]): Promise<string[]> {
   const there = new Set(
     await executor('groups')
@@ -87,11 +87,11 @@ function selected(executor: Executor, { words, filters }: GroupSelection, column
   return query;
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export const selectGroups = (executor: Executor, selection: GroupSelection, window: Window): Promise<Page<Group>> =>
   readPage(selected(executor, selection), GROUP, window);
 
-/** A slice, in any order. @param columns what the filters were read with */
+/** A slice, in any order. @param columns attributes with which the filters were parsed */
 export const readGroupsSlice = (
   executor: Executor,
   selection: GroupSelection,
@@ -105,10 +105,10 @@ const ORDERS: Readonly<Record<GroupOrder, string>> = {
   members: keptCount(GROUP_COUNTS, 'groups.id'),
 };
 
-/** With how many members it has. */
+/** A group with its number of members. */
 export type CountedGroup = Group & { readonly members: number };
 
-/** A page by its number, in any order. */
+/** A page by number, in any order. */
 export const selectGroupsInOrder = (
   executor: Executor,
   selection: GroupSelection,
@@ -145,7 +145,7 @@ export const listGroupMemberIdsAmong = (executor: Executor, groupId: string, use
     .whereIn('user_id', [...userIds])
     .pluck('user_id');
 
-/** @returns false when the user was no member */
+/** @returns false if the user was not a member */
 export async function deleteGroupMember(trx: Executor, groupId: string, userId: string): Promise<boolean> {
   return (await trx('group_members').where({ group_id: groupId, user_id: userId }).delete()) === 1;
 }
@@ -153,7 +153,7 @@ export async function deleteGroupMember(trx: Executor, groupId: string, userId: 
 const members = (executor: Executor, groupId: string) =>
   executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
 
-/** The members, oldest users first: only users have a number for the start of a page. */
+/** Members, oldest users first: pages continue after a user's number, and memberships have none. */
 export const selectGroupMembers = (executor: Executor, groupId: string, window: Window): Promise<Page<User>> =>
   readPage(members(executor, groupId), USER_AMONG_OTHERS, window, { by: 'users.seq' });
 
@@ -182,7 +182,7 @@ export function listGroupsOf(executor: Executor, userId: string, window: Window)
   return readPage(executor('groups').whereIn('id', memberships), GROUP, window);
 }
 
-/** @returns the ids of all groups that the user is a member of */
+/** @returns the IDs of all groups of the user */
 export const listGroupIds = (executor: Executor, userId: string): Promise<string[]> =>
   executor('group_members').where({ user_id: userId }).pluck('group_id');
 

@@ -64,7 +64,7 @@ const add: ConsolePage = {
   },
 };
 
-/** Like on the group's own page, but returns to this one. */
+/** Removes the user as on the group's own page, but returns to this page. */
 const remove: ConsolePage = {
   path: '/users/:id/groups/:groupId/remove',
   access: 'service',

@@ -16,7 +16,7 @@ export const answerContext = (id: string): string => `idempotent_call:${id}`;
 
 export interface RepeatableCall {
   readonly userId: string;
-  /** Chosen by the caller, for the caller alone. */
+  /** Chosen by the caller; keys of different callers are independent. */
   readonly key: string;
   /** Everything that identifies the call. */
   readonly content: string;
@@ -50,12 +50,13 @@ export async function once<T>(
         return { answer, repeated: false };
       }
       const earlier = await findCall(trx, id);
-      // The earlier call may have been sealed with a former key of SECRET_KEY.
+      // The earlier call may have been hashed with a former key of SECRET_KEY.
       if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
         throw conflict({ field: 'Idempotency-Key', message: 'was already used for another request. Send a new key' });
       }
       return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
-      // Some calls send a message to a phone, or read an upload. Callers can repeat all of them, which is the purpose of the key.
+      // The transaction is not repeated: some calls send a message to a phone, or read an upload. Callers can repeat every call, which is the purpose
+      // of the key.
     },
     { repeatable: false },
   );

@@ -2,14 +2,17 @@
 import type { Executor } from '../../platform/database/database.ts';
 
 export interface IdempotentCall {
-  /** SHA-256 of who calls and their key. */
+  /** SHA-256 of the caller's ID and their key. */
   readonly id: string;
-  /** SHA-256 of the call. */
+  /** Hash of the call's content, keyed with SECRET_KEY. */
   readonly requestHash: string;
   readonly expiresAt: Date;
 }
 
-/** Waits for the end of another transaction that claims the same. @returns false when the call was carried out before and has not expired */
+/**
+ * Claims a key; waits for the end of another transaction that claims the same key.
+ * @returns false if the call was already executed and has not expired
+ */
 export async function claimCall(executor: Executor, call: IdempotentCall, now: Date): Promise<boolean> {
   const row = { id: call.id, request_hash: call.requestHash, answer_sealed: null, expires_at: call.expiresAt };
   const claimed = await executor('idempotent_calls')
@@ -32,7 +35,7 @@ export async function keepAnswer(executor: Executor, id: string, answerSealed: s
   await executor('idempotent_calls').where({ id }).update({ answer_sealed: answerSealed });
 }
 
-/** Calls that are claimed again meanwhile are locked, and skipped. @returns the number of deleted calls, at most `limit` */
+/** Calls that are being claimed again are locked, and skipped. @returns the number of deleted calls, at most `limit` */
 export async function deleteExpiredCalls(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('idempotent_calls').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('idempotent_calls').whereIn('id', expired).delete();

@@ -33,7 +33,9 @@ export async function accountsOn({ services, config }: HostedDeps, ctx: Koa.Cont
   };
 }
 
-/** POST /account/security/connect: redirects to the provider by a page of ours, because the form may not lead elsewhere (CSP `form-action`). */
+/**
+ * POST /account/security/connect: redirects to the provider with a page of this service, because the form cannot lead elsewhere (CSP `form-action`).
+ */
 export const connectAccount = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId } = session;
   const framed = framedOn(deps, ctx, 'security', session);
@@ -46,7 +48,7 @@ export const connectAccount = change<AccountDeps>(async (deps, ctx, session, for
   });
 });
 
-/** GET /account/security/upstream: what the provider has answered. */
+/** GET /account/security/upstream: handles the provider's response. */
 export async function finishConnection(deps: AccountDeps, ctx: RouterContext): Promise<void> {
   const { services, upstream } = deps;
   const session = await deps.sessions.current(ctx.req, ctx.res);
@@ -55,7 +57,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   if (taken === undefined) return explainProblem(deps, ctx, 'account', undefined, 'over', framed);
   const { kept, answer } = taken;
   const { userId } = kept;
-  // A fresh sign-in was required at the start; users who since signed in otherwise, or added a second factor, must confirm again.
+  // A recent sign-in was required at the start. Users who have since signed in differently, or added a second factor, must confirm again.
   if (userId === undefined || session?.accountId !== userId || !(await isFreshSignIn(deps, session, kept.begun)))
     return explainProblem(deps, ctx, 'account', undefined, 'other-session', framed);
   const provider = await connectableProvider(services, kept.idpId, userId);

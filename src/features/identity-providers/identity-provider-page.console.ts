@@ -71,7 +71,7 @@ export const IDENTITY_PROVIDER_KINDS: Readonly<Record<IdentityProviderType, Kind
   },
 };
 
-/** The type that an address names; undefined: none. */
+/** The provider type in the URL; undefined: an unknown type. */
 export const typeIn = ({ params }: ConsoleRequest): IdentityProviderType | undefined =>
   (Object.keys(IDENTITY_PROVIDER_KINDS) as IdentityProviderType[]).find((type) => type.toLowerCase() === params.type);
 

@@ -9,7 +9,7 @@ import { text } from '../../platform/validation/text.ts';
 import { clientFields } from '../applications/application-settings.service.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
 
-/** The service calls it, or sends its users there, as with an application's key set. */
+/** The service calls the URI, or redirects users to it; the same rules apply as for an application's key set. */
 const outboundUri = clientFields.jwks_uri.unwrap();
 
 const endpoint = z.strictObject({ url: outboundUri }).optional();
@@ -80,7 +80,7 @@ const action = z.enum(['AUTO', 'DISABLED']);
 const ids = z.array(text({ least: 1 })).max(MOST);
 const claim = text({ least: 1, most: 100 });
 
-/** The attributes of users: 36 of the service, and at most 200 of the operator. */
+/** Maximum mapped attributes: 36 of the service, at most 200 of the operator, and some reserve. */
 const MOST_MAPPED = 240;
 const ATTRIBUTE_NAME = /^[A-Za-z]\w{0,58}$/;
 
@@ -152,7 +152,7 @@ export const identityProviderId = z
     description: 'Chosen by you, so that you know the redirect URI beforehand: {base URL}/interaction/upstream/{id}/callback; absent: made',
   });
 
-/** A body as input of the service: the API has the secret in the settings. */
+/** Converts an API body to service input: the API has the secret among the settings. */
 export function identityProviderInput({ protocol, policy, issuerMode: _, ...body }: z.output<typeof identityProviderBody>) {
   const { algorithms: __, ...stored } = protocol;
   const { client_secret: secret, pkce_required: ___, ...client } = protocol.credentials.client;

@@ -22,7 +22,7 @@ import { upstreamRedirectUri } from './upstream-exchange.service.ts';
 const client = { client_id: 'the client ID that the provider gave', client_secret: 'the secret that it gave' };
 const policy = { provisioning: { action: 'AUTO' } };
 
-/** A body of each type. The addresses of Google, GitHub and Microsoft are built in. The response has the redirect URI to register there. */
+/** An example body for each type. The URLs of Google, GitHub and Microsoft are built in. The response contains the redirect URI to register there. */
 const IDP_EXAMPLES: Readonly<Record<string, object>> = {
   OIDC: {
     name: 'Example Login',

@@ -8,7 +8,7 @@ export interface IdentityProvider extends IdentityProviderSettings {
   /** Unique. */
   readonly name: string;
   readonly status: IdentityProviderStatus;
-  /** The client secret at rest; opens in the context `identity_provider:<id>`. null: there is none. */
+  /** The client secret, sealed in the context `identity_provider:<id>`; null: there is none. */
   readonly sealedSecret: string | null;
   readonly created: Date;
   readonly lastUpdated: Date;
@@ -23,6 +23,6 @@ export interface IdentityProviderLink {
   /** Name by which users recognize their account at the provider; null: unknown. */
   readonly knownAs: string | null;
   readonly created: Date;
-  /** null: nobody has come by it yet. */
+  /** null: no sign-in has used it yet. */
   readonly lastUsed: Date | null;
 }

@@ -22,18 +22,18 @@ const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
 
 /** Filter of identity providers; all conditions must match. */
 export interface IdentityProviderSearch {
-  /** Words or a part of the name. */
+  /** Words of the name, or a part of it. */
   readonly q?: string | undefined;
   readonly type?: IdentityProvider['type'] | undefined;
 }
 
-/** @returns false when another one has that name or that id */
+/** @returns false if another provider has the name or the ID */
 export async function insertIdentityProvider(trx: Executor, provider: IdentityProvider): Promise<boolean> {
   const row = toRow(IDENTITY_PROVIDER, provider);
   return (await trx('identity_providers').insert(row).onConflict().ignore().returning('id')).length === 1;
 }
 
-/** @returns false when another one has that name; the transaction is then good for nothing more */
+/** @returns false if another provider has the name; the transaction can then only be rolled back */
 export const updateIdentityProviderRow = (
   trx: Executor,
   id: string,
@@ -44,7 +44,7 @@ export const updateIdentityProviderRow = (
     'identity_providers_name_key',
   );
 
-/** Its links go with it. */
+/** Also deletes its links. */
 export async function deleteIdentityProviderRow(trx: Executor, id: string): Promise<void> {
   await trx('identity_providers').where({ id }).delete();
 }
@@ -93,7 +93,7 @@ export async function listTrustedProviders(executor: Executor, issuer: string): 
     .select<IdentityProvider[]>(IDENTITY_PROVIDER);
 }
 
-/** Does an active provider vouch for addresses of the domain, whose new users belong to none of these organizations? @param domain in ASCII */
+/** Does an active provider vouch for addresses of the domain although its new users join none of these organizations? @param domain in ASCII */
 export async function isVouchedFor(executor: Executor, domain: string, orgIds: readonly string[]): Promise<boolean> {
   const found = executor('identity_providers')
     .where({ status: 'ACTIVE' })
@@ -102,7 +102,7 @@ export async function isVouchedFor(executor: Executor, domain: string, orgIds: r
   return (await found.first('id')) !== undefined;
 }
 
-/** Providers that the user can connect an account of, oldest first. Of organizations' providers only those of the user's own. */
+/** Providers at which the user can connect an account, oldest first. Organizations' providers are included only for their members. */
 export async function listConnectableProviders(executor: Executor, userId: string): Promise<IdentityProvider[]> {
   const connected = executor('organization_providers AS o').whereRaw('o.idp_id = identity_providers.id').select(executor.raw('1'));
   const own = connected.clone().join('memberships AS m', 'm.org_id', 'o.org_id').where('m.user_id', userId);
@@ -114,7 +114,7 @@ export async function listConnectableProviders(executor: Executor, userId: strin
 }
 
 export interface OfferedProvider extends Pick<IdentityProvider, 'id' | 'name' | 'type' | 'status'> {
-  /** Is it connected with an organization, whose users alone are shown it? */
+  /** Is it the provider of an organization, shown only to its users? */
   readonly isOfOrganization: boolean;
 }
 
@@ -126,10 +126,10 @@ export async function listCommittedActiveProviders(pool: pg.Pool): Promise<Offer
 }
 
 const LINK: Columns<IdentityProviderLink> = columns('idpId', 'subject', 'userId', 'knownAs', 'created', 'lastUsed');
-/** Among other tables. */
+/** Columns of a link in a join. */
 const LINK_AMONG_OTHERS = Object.fromEntries(Object.entries(LINK).map(([field, column]) => [field, `l.${column}`]));
 
-/** @returns false when the subject or the user is linked there already, also to each other */
+/** @returns false if the subject or the user is already linked at this provider, even to each other */
 export async function insertIdentityLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {
   return (await trx('identity_provider_links').insert(toRow(LINK, link)).onConflict().ignore().returning('user_id')).length === 1;
 }
@@ -148,7 +148,7 @@ export async function hasLinks(executor: Executor, userId: string): Promise<bool
   return (await executor('identity_provider_links').where({ user_id: userId }).first('user_id')) !== undefined;
 }
 
-/** Records a sign-in by the link. */
+/** Records a sign-in with the link. */
 export async function touchLink(
   trx: Executor,
   { idpId, userId, ...changes }: Pick<IdentityProviderLink, 'idpId' | 'userId' | 'knownAs' | 'lastUsed'>,
@@ -156,7 +156,7 @@ export async function touchLink(
   await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).update(toRow<IdentityProviderLink>(LINK, changes));
 }
 
-/** A link for its user. */
+/** A link as its user sees it. */
 export type NamedLink = IdentityProviderLink & Pick<IdentityProvider, 'name' | 'status'>;
 
 const linksOf = (executor: Executor, userId: string) =>
@@ -205,7 +205,7 @@ export async function countLinks(executor: Executor, idpId: string): Promise<num
   return row?.count ?? 0;
 }
 
-/** @returns the name of the oldest provider whose claims fill an attribute of users; undefined: none */
+/** @returns the name of the oldest provider that maps a claim to the attribute; undefined: none */
 export async function findProviderMapping(executor: Executor, attribute: string): Promise<string | undefined> {
   const mapping = executor('identity_providers').whereRaw("jsonb_exists(policy->'attributeMap', ?)", [attribute]).orderBy('seq');
   return (await mapping.first<{ name: string } | undefined>('name'))?.name;

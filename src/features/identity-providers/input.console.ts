@@ -85,7 +85,7 @@ export async function providerInput(
 
 const ENTRY = /^(protocol\.settings\.authorizationParameters|policy\.attributeMap)\.([^:]+): /;
 
-/** Problems name the line of the list, in the units of the form. */
+/** Replaces positions in problems by the entries of the list, and converts milliseconds to the form's seconds. */
 function namingEntries<T>(work: () => T): T {
   try {
     return work();

@@ -11,7 +11,7 @@ import type { User } from '../users/users.resource.ts';
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 import { mappedAttributes, textOfClaim, type UpstreamClaims } from './upstream-claims.policy.ts';
 
-/** Without the value, which may be a secret that was mapped by mistake. */
+/** An omitted attribute. Contains no value, because it may be a secret that was mapped by mistake. */
 export interface LeftOut {
   readonly attribute: string;
   readonly claim: string;
@@ -22,7 +22,7 @@ export interface FilledAttributes {
   /** Profile attributes and their values. */
   readonly values: Readonly<Record<string, AttributeValue>>;
   readonly leftOut: readonly LeftOut[];
-  /** Attributes that are required, mapped, and got no value. */
+  /** Required and mapped attributes without a value. */
   readonly missing: readonly string[];
 }
 
@@ -61,7 +61,9 @@ export async function filledAttributes(
   return { values: { ...base, ...values }, leftOut, missing };
 }
 
-/** Values that are invalid for an attribute are skipped silently: another format is not the administrator's mistake. */
+/**
+ * Built-in attributes from the claims. Invalid values are skipped silently: a different format at the provider is not the administrator's mistake.
+ */
 function ofEveryService(policy: IdentityProviderPolicy, claims: UpstreamClaims, email: string | undefined): Record<string, string> {
   const shape: Readonly<Record<string, (typeof userProfile.shape)['title']>> = userProfile.shape as never;
   return Object.fromEntries(
@@ -72,7 +74,7 @@ function ofEveryService(policy: IdentityProviderPolicy, claims: UpstreamClaims, 
   );
 }
 
-/** @returns the names of attributes whose value must be unique and is another user's */
+/** @returns the names of unique attributes whose value another user already has */
 async function takenAmong(
   trx: Executor,
   userId: string,
@@ -86,7 +88,7 @@ async function takenAmong(
   return new Set((await findTakenValues(trx, userId, values)).keys());
 }
 
-/** A claim as a value of a custom attribute; a value that cannot be converted is unchanged, and validated as it is. */
+/** Converts a claim to the type of a custom attribute. A claim that cannot be converted is unchanged, so that validation refuses it. */
 function valueOfClaim(type: Attribute['type'], claim: unknown): unknown {
   if (type === 'array') return typeof claim === 'string' ? [claim] : claim;
   if (type === 'string') return textOfClaim(claim);

@@ -10,7 +10,7 @@ import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProvider
 export type UpstreamClaims = Readonly<Record<string, unknown>>;
 
 const isTrue = (value: unknown): boolean => value === true || value === 1 || value === 'true' || value === '1';
-/** Control characters and halves of surrogate pairs: such a claim is taken for none. */
+/** Control characters and halves of surrogate pairs: a claim with one of them is ignored. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** @returns a claim as one line of text; undefined: it is not text */
@@ -38,10 +38,10 @@ const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, d
   MICROSOFT: ({ xms_edov }) => isTrue(xms_edov),
 };
 
-/** @returns the address that the provider has verified, and that its policy lets it vouch for */
+/** @returns the address if the provider has verified it and is trusted for its domain */
 export function verifiedEmail(type: IdentityProviderType, policy: IdentityProviderPolicy, claims: UpstreamClaims): string | undefined {
   const email = textOfClaim(claims.email);
-  // With spaces around it, or another spelling of its domain, it would name another mailbox.
+  // An address with surrounding spaces, or another spelling of its domain, would be another mailbox.
   if (email === undefined || email !== claims.email || !isMailable(email)) return undefined;
   const domain = domainOf(email);
   if (!VERIFIED[type](claims, domain)) return undefined;
@@ -90,7 +90,7 @@ export function combinedClaims(idToken: UpstreamClaims, userinfo: UpstreamClaims
   return { ...(userinfo.email === idToken.email ? userinfo : without(userinfo)), ...idToken };
 }
 
-/** The claims that a sign-in needs to see. */
+/** Names of the claims that a sign-in requires. */
 export const neededClaims = ({ type, policy: { attributeMap, subject } }: Pick<IdentityProviderSettings, 'type' | 'policy'>): string[] => [
   ...new Set([
     'email',

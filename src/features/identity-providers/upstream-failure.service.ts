@@ -22,12 +22,12 @@ export type UpstreamProblem =
 
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
-  /** @param reason for the audit log: no secret, and nothing that the provider wrote */
+  /** @param reason for the audit log; contains no secrets, and no text from the provider */
   constructor(
     readonly problem: UpstreamProblem,
     readonly reason: string,
     cause?: unknown,
-    /** For the audit log, too. */
+    /** Also for the audit log. */
     readonly details?: Readonly<Record<string, unknown>> | undefined,
   ) {
     super(`${problem}: ${reason}`, { cause });

@@ -1,6 +1,6 @@
 /**
- * Decides whether an external identity can be linked to a local user by a verified e-mail address. An account that another person can access must
- * never be linked (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022), and neither an administrator's.
+ * Decides whether an external identity can be linked to a local user by a verified e-mail address. Accounts that someone else can access
+ * (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022) and accounts of administrators must never be linked.
  */
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 
@@ -8,18 +8,18 @@ import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 export interface LinkCandidate {
   readonly active: boolean;
   readonly administrator: boolean;
-  /** Is it the user's own address, verified here? */
+  /** Is it the user's own address, verified by this service? */
   readonly emailProved: boolean;
-  /** No password, no passkey or other factor, no sign-in so far, no other provider's link: nobody has ever been able to sign in as them. */
+  /** No password, no passkey or other factor, no sign-in so far, no other provider's link: nobody can have signed in to the account. */
   readonly untouched: boolean;
   /** Is a subject of this provider linked to the user? */
   readonly linkedAlready: boolean;
   readonly groupIds: readonly string[];
   /** The user's organizations. */
   readonly orgIds: readonly string[];
-  /** The organization that has verified the domain of the address, and has connected the provider with it; undefined: none has. */
+  /** The organization that has verified the domain of the address and connected it with the provider; undefined: none. */
   readonly connection: { readonly orgId: string; readonly isRequired: boolean } | undefined;
-  /** Is the provider connected with organizations, and the address of none of their domains? */
+  /** Does the provider belong to organizations, and the address to none of their domains? */
   readonly isOutside: boolean;
 }
 
@@ -36,7 +36,7 @@ export type LinkRefusal =
 /** @returns the reason for a refusal; undefined: the identity can be linked */
 export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
   if (accountLink.action !== 'AUTO') return 'ACCOUNT_LINK_DISABLED';
-  // A customer's provider is trusted for its own domains only: it could claim any address.
+  // An organization's provider is trusted only for the organization's domains: it could claim any address.
   if (candidate.isOutside) return 'EMAIL_NOT_OF_ORGANIZATION';
   if (!candidate.active) return 'USER_NOT_ACTIVE';
   if (candidate.administrator) return 'USER_IS_ADMINISTRATOR';
@@ -44,7 +44,7 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
   // An administrator of an organization can create an account with any address, and set its password later.
   const isOfAnother = candidate.orgIds.some((id) => id !== provisioning.orgId && id !== candidate.connection?.orgId);
   if (isOfAnother && !isBoundMember(candidate)) return 'USER_OF_ANOTHER_ORGANIZATION';
-  // The creator of an account with another user's address has its password, and would share the account.
+  // The creator of an account with someone else's address knows its password, and would share the account.
   if (!candidate.emailProved && !candidate.untouched && !isVouchedFor(candidate)) return 'LOCAL_EMAIL_NOT_VERIFIED';
   const groups = accountLink.filter?.groups.include;
   if (groups !== undefined && !candidate.groupIds.some((id) => groups.includes(id))) return 'USER_NOT_IN_GROUPS';
@@ -52,8 +52,8 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
 }
 
 /**
- * The domain's owner vouches for the mailbox: for its own members, and if its provider is required for the whole domain, so that passwords are not
- * accepted.
+ * Is the provider trusted for the mailbox? The domain's owner is trusted for its own members, and for the whole domain if its provider is required,
+ * because passwords are not accepted then.
  */
 const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
   connection !== undefined && (connection.isRequired || orgIds.includes(connection.orgId));

@@ -16,7 +16,7 @@ import { canReauthenticate } from './upstream-request.policy.ts';
 
 /** Identity provider preferences of an application. */
 export interface ProviderPreferences {
-  /** The ids of those that it offers; absent: all that are active. */
+  /** IDs of the providers that the application offers; absent: all active ones. */
   readonly identityProviders?: readonly string[] | undefined;
   /** ID of the provider that the authorization request names. */
   readonly idp?: string | undefined;
@@ -27,11 +27,11 @@ export interface ProviderPreferences {
 const fits = ({ type, status }: Pick<IdentityProvider, 'type' | 'status'>, { maxAge }: ProviderPreferences): boolean =>
   status === 'ACTIVE' && (maxAge === undefined || canReauthenticate(type));
 
-/** A provider of an organization is no general offer: names of customers stay off the page, unless the application shows them. */
+/** Providers of organizations are shown only if the application lists them, because their names reveal customers. */
 const isShown = ({ id, isOfOrganization }: OfferedProvider, { identityProviders }: ProviderPreferences): boolean =>
   identityProviders === undefined ? !isOfOrganization : identityProviders.includes(id);
 
-/** Active providers, cached by pool, as the settings are (settings-cache.service.ts). */
+/** Active providers, cached per connection pool like the settings (settings-cache.service.ts). */
 const active = new WeakMap<Services['database']['pool'], CachedValue<readonly OfferedProvider[]>>();
 
 function activeProviders({ database: { pool }, notifications }: Services): Promise<readonly OfferedProvider[]> {
@@ -56,8 +56,8 @@ export async function offeredProviders(services: Services, wishes: ProviderPrefe
 
 /**
  * Current state of the provider.
- * @param domain of the entered user name; a provider for that domain is available
- * @returns undefined if it is not offered
+ * @param domain of the entered user name: a provider for that domain is also offered
+ * @returns undefined if the provider is not offered
  */
 export async function offeredProvider(
   services: Services,
@@ -70,7 +70,10 @@ export async function offeredProvider(
   return (await isOpen(services, id, wishes, domain)) ? provider : undefined;
 }
 
-/** One of an organization is no general offer. */
+/**
+ * Can the user choose the provider? Providers of organizations are offered only by their domain, by the application's list, or by the request's
+ * `idp`.
+ */
 async function isOpen(
   { database }: Services,
   id: string,
@@ -82,7 +85,7 @@ async function isOpen(
   return identityProviders === undefined && (idp === id || !(await isOrganizationProvider(database.knex, id)));
 }
 
-/** A provider that the user can connect an account of. @returns undefined if it is not offered */
+/** A provider at which the user can connect an account. @returns undefined if it is not offered */
 export async function connectableProvider({ database }: Services, id: string, userId: string): Promise<IdentityProvider | undefined> {
   return (await listConnectableProviders(database.knex, userId)).find((provider) => provider.id === id);
 }

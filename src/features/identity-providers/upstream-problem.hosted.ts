@@ -36,7 +36,7 @@ const STATUS: Readonly<Record<Problem, number>> = {
   over: 410,
 };
 
-/** All problems, for the documentation's test. */
+/** All problems, for the test of the documentation. */
 export const UPSTREAM_PROBLEMS = Object.keys(STATUS);
 
 const WORDS = {
@@ -44,7 +44,7 @@ const WORDS = {
   account: { title: 'connected.problem', back: 'connected.back' },
 } as const;
 
-/** Their texts do not suggest another way to sign in. */
+/** Problems with a separate text on the account page, which does not suggest another way to sign in. */
 const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'unreachable' | 'stale' | 'not-offered' | 'not-admitted' =>
   place === 'account' && ['unreachable', 'stale', 'not-offered', 'not-admitted'].includes(problem);
 

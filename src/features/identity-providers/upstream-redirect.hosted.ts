@@ -30,7 +30,7 @@ export async function providerLinks(services: Services, ctx: Koa.Context, place:
   return linksTo(ctx, place, offered);
 }
 
-/** @param domain that led to the providers @returns a link for each, which starts a sign-in there */
+/** @param domain that led to the providers @returns a link to each provider, which starts a sign-in there */
 export const linksTo = (
   ctx: Koa.Context,
   place: SignInPlace,
@@ -80,8 +80,8 @@ interface TakenAnswer {
 }
 
 /**
- * @returns undefined unless the sign-in was started in this browser, at this place, with this provider, and was not used yet: of concurrent
- * responses, one gets it
+ * @returns undefined unless the sign-in was started in this browser, at this place, with this provider, and the response was not used yet. Of
+ * concurrent responses, one succeeds
  */
 export async function consumeCallback(deps: HostedDeps, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
   const answer = new URLSearchParams();

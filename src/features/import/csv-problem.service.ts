@@ -12,7 +12,7 @@ const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   INVALID_OPENING_QUOTE: 'a cell contains a quote but does not begin with one',
 };
 
-/** @returns the file's problem and its line: `is not valid CSV …` */
+/** @returns the problem as a predicate of “The file”, with its line, e.g. `is not valid CSV …` */
 export function csvProblem({ code, lines }: CsvError): string {
   const problem = PROBLEMS[code] ?? 'the row cannot be read';
   return `is not valid CSV in line ${lines}: ${problem}`;

@@ -1,7 +1,7 @@
 /**
- * Organizations, groups, applications and identity providers of an import: each is created if there is none with its name, and otherwise unchanged. A
- * provider of the same name must be the same one, because its accounts sign users in. The same applies to an organization: its members belong to one
- * company.
+ * Organizations, groups, applications and identity providers of an import. An object is created unless one with its name exists; existing ones are
+ * unchanged. An existing provider must be the same one, because its accounts sign users in. An existing organization must be the same company,
+ * because its members would belong to it.
  */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -31,7 +31,7 @@ import { type ExistingProvider, findByNames, findClientIds, findOriginId, findPr
 export type ObjectKind = 'organization' | 'group' | 'application' | 'provider';
 export type ObjectItem = Extract<ImportItem, { readonly kind: ObjectKind }>;
 
-/** Created, or in a dry run to be created; there already, and left as it is; or why it is refused. */
+/** `created` also in a dry run, if it would be created; `there already`: an existing object is unchanged; `refused` with the reasons. */
 export type ObjectOutcome =
   | { readonly state: 'created' | 'there already'; readonly name: string }
   | { readonly state: 'refused'; readonly reasons: readonly string[] };
@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<ObjectKind, Import>> = {
   },
 };
 
-/** Remembers the name of a refused record, so that users of the file are not attached to an existing object of that name. */
+/** Remembers the name of a refused object, so that users of the file are not attached to an existing object with that name. */
 async function notingRefusal(refused: Set<string>, value: unknown, importing: Promise<ObjectOutcome>): Promise<ObjectOutcome> {
   try {
     return await importing;
@@ -121,7 +121,7 @@ async function importProvider(run: ImportRun, value: unknown): Promise<ObjectOut
 
 const refusal = (field: string, message: string) => validation([{ field, message }]);
 
-/** Equal names are not enough: subjects belong to one issuer, and with some issuers to one client. */
+/** Equal names are not enough: subjects belong to one issuer, and at some issuers to one client. */
 const isSame = (there: ExistingProvider, { type, protocol }: ReturnType<typeof identityProviderInput>): boolean =>
   there.type === type && there.issuer === (protocol.issuer?.url ?? null) && there.clientId === protocol.credentials.client.client_id;
 

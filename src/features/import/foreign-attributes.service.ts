@@ -1,12 +1,12 @@
-/** Attributes of users under the names that another service gave them. */
+/** Converts users' attributes from another service to attributes of this one. */
 
 import { isBaseAttribute, isEmptyValue, valueOfText } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
 import { OWN_ATTRIBUTES } from '../users/own-profile.service.ts';
 
 /**
- * @param given values, or lists of them as in Keycloak
- * @returns the attributes that exist here, as values of their types, and the names of the others
+ * @param given values, or lists of values as in Keycloak
+ * @returns the attributes that exist here, with values of their types, and the names of the others
  */
 export function knownAttributes(
   schema: readonly Attribute[],

@@ -1,4 +1,4 @@
-/** The formats of files that users can be imported from. */
+/** File formats from which users can be imported. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { itemsOfAuth0, passwordsOfAuth0 } from './formats/auth0.service.ts';

@@ -1,7 +1,10 @@
-/** Password hashes in one string: modular crypt format and PHC strings. The schema of hashes, which has a field for each part, limits their cost. */
+/**
+ * Parses password hashes in one string: modular crypt format and PHC strings. The schema of hashes, which has a field for each part, limits their
+ * cost.
+ */
 import { validation } from '../../platform/errors/errors.ts';
 
-/** PHC strings have base64 without padding; some programs use `.` for `+` (passlib's ab64), or the URL alphabet. */
+/** Converts to base64 with padding. PHC strings have no padding; some programs use `.` for `+` (passlib's ab64), or the URL alphabet. */
 export const paddedBase64 = (text: string): string =>
   Buffer.from(text.replaceAll('.', '+').replaceAll('-', '+').replaceAll('_', '/'), 'base64').toString('base64');
 
@@ -10,7 +13,7 @@ type Reader = (match: RegExpExecArray) => object;
 const DIGESTS = { sha1: 'SHA1_HMAC', sha256: 'SHA256_HMAC', sha512: 'SHA512_HMAC' } as const;
 const DIGEST_BYTES = { SHA1_HMAC: 20, SHA256_HMAC: 32, SHA512_HMAC: 64 } as const;
 
-/** A key longer than the digest starts with the key of the digest's length (RFC 8018 section 5.2): the first block is enough to verify a guess. */
+/** Keeps only the first block of a longer key (RFC 8018 section 5.2): it is enough to verify a password. */
 export function pbkdf2Of(digest: keyof typeof DIGESTS, iterationCount: number, salt: string, value: Buffer): object {
   const digestAlgorithm = DIGESTS[digest];
   const key = value.subarray(0, DIGEST_BYTES[digestAlgorithm]);
@@ -19,7 +22,7 @@ export function pbkdf2Of(digest: keyof typeof DIGESTS, iterationCount: number, s
 
 const bytes = (base64: string): Buffer => Buffer.from(paddedBase64(base64), 'base64');
 
-/** `$2a$` and `$2y$` are computed as `$2b$` is. */
+/** `$2a$` and `$2y$` are computed like `$2b$`. */
 const KINDS: readonly (readonly [RegExp, Reader])[] = [
   [
     /^\$2[aby]\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/,
@@ -40,7 +43,7 @@ const KINDS: readonly (readonly [RegExp, Reader])[] = [
     }),
   ],
   [
-    // passlib and passwap have the rounds alone; PHC strings have parameters.
+    // passlib and passwap have only the number of rounds; PHC strings have named parameters.
     /^\$pbkdf2(?:-(sha1|sha256|sha512))?\$(?:i=)?(\d+)(?:,l=\d+)?\$([^$]+)\$([^$]+)$/,
     ([, digest = 'sha1', rounds, salt = '', value = '']) =>
       pbkdf2Of(digest as keyof typeof DIGESTS, Number(rounds), paddedBase64(salt), bytes(value)),
@@ -53,7 +56,7 @@ const KINDS: readonly (readonly [RegExp, Reader])[] = [
     }),
   ],
   [
-    // The stored key stream is what encrypts a signer key of zeros.
+    // The stored key stream equals the result of encrypting a signer key of zeros.
     /^\$firebase-scrypt\$ln=(\d+),r=(\d+),p=1\$([^$]+)\$([^$]+)$/,
     ([, ln, rounds, salt, value = '']) => ({
       ...{ algorithm: 'FIREBASE_SCRYPT', memoryCost: Number(ln), rounds: Number(rounds), salt, saltSeparator: '', value },

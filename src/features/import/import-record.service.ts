@@ -7,7 +7,7 @@ import { applicationLabel, clientFields, clientId, clientSecret, credentialField
 import { identityProviderBody } from '../identity-providers/identity-provider-settings.service.ts';
 import { userCredentials, userProfile } from '../users/user-profile.service.ts';
 
-/** Limit per user and kind. */
+/** Maximum references of each kind per user. */
 const MOST_REFERENCES = 500;
 
 const name = text({ least: 1 });
@@ -29,13 +29,13 @@ const totp = z.strictObject({
   name: shownText({ least: 1, most: 100 }).default('Authenticator app'),
 });
 
-/** A user with all that is theirs. */
+/** A user with all their data. */
 export const importedUser = z
   .strictObject({
     profile: userProfile,
     credentials: userCredentials.optional(),
     status: z.enum(STATUSES).default('ACTIVE'),
-    /** By ID, as in the body of `POST users`. */
+    /** ID of an organization, as in the body of `POST users`. */
     orgId: text({ least: 1 }).optional(),
     depId: text({ least: 1 }).optional(),
     organizations: names,
@@ -75,7 +75,7 @@ export const importedApplication = z.strictObject({
 
 export const importedProvider = identityProviderBody.safeExtend({
   activate: z.boolean().default(true),
-  /** Name of its organization: it is connected with it for no domain, and offered only there. */
+  /** Name of the organization that it belongs to. It is connected for no domain yet, and is not offered on other sign-in pages. */
   organization: name.optional(),
 });
 
@@ -88,9 +88,9 @@ export type ImportItem =
       readonly kind: 'user';
       readonly place: ImportPlace;
       readonly value: unknown;
-      /** Attributes under the names that the other service gave them: those that users have here are taken. */
+      /** Attributes by their names in the other service; those that exist here are imported. */
       readonly attributes?: Readonly<Record<string, unknown>>;
-      /** Former attributes that users could change; only those that they can change here are imported. */
+      /** Attributes that users could change there; only those that they can change here are imported. */
       readonly ownAttributes?: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: 'organization' | 'group' | 'application' | 'provider'; readonly place: ImportPlace; readonly value: unknown }
@@ -98,15 +98,15 @@ export type ImportItem =
       readonly kind: 'refused';
       readonly place: ImportPlace;
       readonly reasons: readonly string[];
-      /** Name of the file's identity provider; the file has no links to others. */
+      /** Name of the refused identity provider: the file's links to it are refused too. */
       readonly provider?: string;
     }
-  /** Things of one kind that are not imported: reported at the end, with what to do instead. */
+  /** Objects of one kind that are not imported; reported at the end, with an alternative. */
   | { readonly kind: 'left'; readonly what: string; readonly instead: string; readonly count: number }
   /** A remark about one record, printed once. */
   | { readonly kind: 'note'; readonly message: string };
 
-/** Reasons for which a record is refused, in the words of the API. @throws the error itself if it is not about the record */
+/** @returns the reasons for which a record is refused, as in the API @throws the error itself if it is not about the record */
 export function reasonsOf(error: unknown): readonly string[] {
   if (!(error instanceof ApiError)) throw error;
   return error.causes.length > 0 ? error.causes : [error.summary];

@@ -1,7 +1,7 @@
-/** Records out of a file, read piece by piece: one JSON value a line, or the elements of one JSON array. */
+/** Reads the records of a file piece by piece: one JSON value per line, or the elements of one JSON array. */
 import { StringDecoder } from 'node:string_decoder';
 
-/** A record as the file has it. */
+/** A record as it is in the file. */
 export interface SourceRecord {
   /** First line of the item; lines start at 1. */
   readonly line: number;
@@ -9,9 +9,9 @@ export interface SourceRecord {
   readonly text: string | null;
 }
 
-/** Characters of a record. */
+/** Maximum characters of a record. */
 const LONGEST_RECORD = 1024 * 1024;
-/** Bytes of a file that is read as a whole. */
+/** Maximum bytes of a file that is read as a whole. */
 const LARGEST_DOCUMENT = 256 * 1024 * 1024;
 
 /** The file as a whole is invalid and cannot be read further. */
@@ -56,7 +56,7 @@ class HeldRecord {
     this.#text = this.#isTooLong ? '' : this.#text + part;
   }
 
-  /** @returns the record unless it is empty, and starts the next one */
+  /** @returns the current record unless it is empty; then starts the next one */
   take(line: number): SourceRecord[] {
     const text = this.#isTooLong ? null : this.#text.trim();
     this.#text = '';
@@ -146,7 +146,7 @@ class ElementSplitter {
   }
 }
 
-/** The whole file as one JSON value. @throws {UnreadableSource} it is too large or no JSON */
+/** Reads the whole file as one JSON value. @throws {UnreadableSource} it is too large or not JSON */
 export async function documentOf(source: AsyncIterable<Buffer>): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,23 +1,23 @@
-/** An import of a whole file: objects one by one, users in batches, in the order of the file. */
+/** Imports a whole file: objects one by one, users in batches, in the order of the file. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { importObject, type ObjectItem, type ObjectKind } from './directory-import.service.ts';
 import type { ImportItem } from './import-record.service.ts';
 import { type ImportRefusal, type ImportRun, importBatch } from './user-batches.service.ts';
 
-/** Users of one transaction: few enough for the locks of their names, many enough that statements do not count. */
+/** Maximum users per transaction: few enough for the locks of their names, and enough to make the number of statements insignificant. */
 const BATCH = 500;
 
 export interface ImportCounts {
-  /** Users; in a dry run, those who would be imported. */
+  /** Number of imported users; in a dry run, of users who would be imported. */
   readonly imported: number;
-  /** Users and objects that are not imported. */
+  /** Number of users and objects that are not imported. */
   readonly refused: number;
-  /** Users who were there before, and were left as they are. */
+  /** Number of users who already existed and are unchanged. */
   readonly existing: number;
   /** Last line up to which everything was imported or refused; 0 if the file is not a list of lines. */
   readonly lastLine: number;
-  /** Kinds of data that were not imported. */
+  /** Kinds of data that are not imported, with an alternative for each. */
   readonly left: ReadonlyMap<string, { readonly count: number; readonly instead: string }>;
   readonly things: Readonly<Record<ObjectKind, { readonly created: number; readonly existing: number }>>;
 }
@@ -103,6 +103,6 @@ export async function importItems(
 
 const lineOf = (place: ImportRefusal['place']): number => ('line' in place ? place.line : 0);
 
-/** Entries of documents are unchanged. */
+/** Sorts by line. Entries of documents keep their order. */
 const inOrder = <T extends { readonly place: ImportRefusal['place'] }>(refusals: readonly T[]): T[] =>
   [...refusals].sort((one, other) => lineOf(one.place) - lineOf(other.place));

@@ -1,4 +1,4 @@
-/** All users in a file that can be imported. Contains secrets only on request. */
+/** Exports all users in a format that can be imported. The file contains secrets only on request. */
 import { stringify } from 'csv-stringify/sync';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -11,7 +11,7 @@ import { profileFields } from '../users/users.service.ts';
 import { hashOfText } from './hash-text.service.ts';
 import { type PortableUser, readPortableUsers } from './portable-users.store.ts';
 
-/** Users that are read together. */
+/** Users read at a time. */
 const BATCH = 500;
 
 export interface PortableOptions {
@@ -20,7 +20,7 @@ export interface PortableOptions {
   readonly withTotpSecrets: boolean;
 }
 
-/** @returns the file piece by piece, each the users of one statement */
+/** @returns the file in pieces, one for each batch of users */
 export async function* portableUsers(services: Services, options: PortableOptions, request: RequestContext): AsyncGenerator<string> {
   await recordEvent(services.database.knex, {
     eventType: 'system.export.users',
@@ -40,7 +40,7 @@ export async function* portableUsers(services: Services, options: PortableOption
 
 type Writer = (users: readonly PortableUser[], isFirst: boolean) => string;
 
-/** Argon2 hashes of other systems have a different name in the database, but are still Argon2. */
+/** Converts Argon2 hashes of other systems, which the database stores under a different name. */
 const textOf = (stored: string): string => stored.replace(/^\$foreign-/, '$');
 
 function credentialsOf({ passwordHash }: PortableUser): object | undefined {

@@ -29,7 +29,7 @@ const PORTABLE = `SELECT u.seq AS place, ${COLUMNS},
       FROM user_factors f WHERE f.user_id = u.id) AS factors
   FROM users u WHERE u.seq > ? ORDER BY u.seq LIMIT ?`;
 
-/** The oldest first, those after a place. */
+/** Oldest first. @param after place of the last user before */
 export async function readPortableUsers(executor: Executor, after: number, limit: number): Promise<PortableUser[]> {
   return (await executor.raw<{ rows: PortableUser[] }>(PORTABLE, [after, limit])).rows;
 }

@@ -23,7 +23,7 @@ import { findNameFacts, insertUsers, lockUserNames, type NameFacts } from './use
 import { type FileNames, findReferences, type References, referenceProblems } from './user-references.service.ts';
 import { writeBelongings } from './user-writes.service.ts';
 
-/** A refused record with one reason per field. */
+/** A refused record with its reasons, e.g. one per field. */
 export interface ImportRefusal {
   readonly place: ImportPlace;
   readonly reasons: readonly string[];
@@ -49,7 +49,7 @@ export interface ImportRun extends FileNames {
 
 export interface BatchOutcome {
   readonly imported: number;
-  /** Users who were there before the import. */
+  /** Number of users who existed before the import. */
   readonly existing: number;
   readonly refused: readonly ImportRefusal[];
 }
@@ -169,7 +169,7 @@ interface Judged {
   readonly accepted: readonly Candidate[];
   readonly existing: number;
   readonly refusals: readonly ImportRefusal[];
-  /** Records whose user names already exist. */
+  /** Hashed user names of the accepted and the existing users. */
   readonly keys: readonly number[];
 }
 
@@ -207,10 +207,13 @@ function judge(
   return { accepted, existing, refusals, keys: names.keys };
 }
 
-/** 52 bits: an exact JavaScript number. User names with the same key are distinguished by the database if one of them exists. */
+/**
+ * A hash of 52 bits, which a JavaScript number represents exactly. A duplicate is reported only if the database also contains the user name, so hash
+ * collisions do no harm.
+ */
 const keyOf = (login: string): number => Number.parseInt(createHash('sha1').update(login).digest('hex').slice(0, 13), 16);
 
-/** The names that users of the batch have taken before. */
+/** Names of the users of a batch, to find duplicates within it and in earlier batches. */
 class BatchNames {
   readonly keys: number[] = [];
   readonly #seen: ReadonlySet<number>;
@@ -221,7 +224,7 @@ class BatchNames {
     this.#seen = seen;
   }
 
-  /** @returns why the names are refused; undefined: they are free */
+  /** @returns `there before`: the user exists; otherwise the reason for which the names are refused; undefined: they are free */
   stateOf({ loginKey, emailKey, isThere, loginIsEmail, emailIsLogin }: NameFacts): string | undefined {
     if (this.#logins.has(loginKey) || (isThere && this.#seen.has(keyOf(loginKey))))
       return 'profile.login: an earlier user in the file has this user name. Choose another one';
@@ -250,7 +253,7 @@ function attributeProblems({ isComplete }: ImportRun, schema: UserSchema, profil
   return [...problems, ...(size === undefined ? [] : [size])].map(({ field, message }) => `${field}: ${message}`);
 }
 
-/** Users whose value another has that must be unique are taken out again. */
+/** Deletes the new users again whose value of a unique attribute is taken. @returns the refusals */
 async function refuseTakenValues(
   trx: Executor,
   schema: UserSchema,

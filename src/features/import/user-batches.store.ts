@@ -1,6 +1,6 @@
 /**
- * Many users at once with all their data, each kind in one statement. In addition to the stores of users, groups, memberships, factors, links and
- * assignments, the only SQL that writes those tables.
+ * Writes many users at once with all their data, one statement for each kind of data. In addition to the stores of users, groups, memberships,
+ * factors, links and assignments, the only SQL that writes those tables.
  */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -9,27 +9,30 @@ import type { Factor } from '../second-factors/factors.store.ts';
 import type { User } from '../users/users.resource.ts';
 import { USER_COLUMNS } from '../users/users.store.ts';
 
-/** In one order, so that two transactions do not wait for each other; the keys are those of single users (features/users/users.store.ts). */
+/**
+ * Locks are taken in a fixed order, so that two transactions do not wait for each other. The keys are the same as for single users
+ * (features/users/users.store.ts).
+ */
 const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
   SELECT DISTINCT hashtextextended('user name ' || lower(name), 0) AS key FROM unnest(CAST(? AS text[])) AS name ORDER BY 1) AS keys`;
 
-/** Until the transaction ends, nobody else gets these logins and e-mail addresses. */
+/** Reserves these user names and e-mail addresses until the transaction ends. */
 export async function lockUserNames(trx: Executor, names: readonly string[]): Promise<void> {
   await trx.raw(LOCK_NAMES, [[...names]]);
 }
 
 /** Conflicts between the names of a new user and existing users. */
 export interface NameFacts {
-  /** Login and e-mail address as they are compared. */
+  /** User name and e-mail address in the form in which they are compared. */
   readonly loginKey: string;
   readonly emailKey: string | null;
-  /** A user has the login. */
+  /** Does a user with this user name exist? */
   readonly isThere: boolean;
   readonly loginIsEmail: boolean;
   readonly emailIsLogin: boolean;
 }
 
-/** LATERAL with a limit uses the indexes, row by row, however few users the planner expects. */
+/** LATERAL with a limit uses the indexes row by row, regardless of the planner's estimates. */
 const NAME_FACTS = `SELECT lower(given.login) AS "loginKey", lower(given.email) AS "emailKey", coalesce(there.id, there_ascii.id) IS NOT NULL AS "isThere",
     coalesce(as_email.id, as_email_ascii.id) IS NOT NULL AS "loginIsEmail",
     coalesce(as_login.id, as_login_ascii.id) IS NOT NULL AS "emailIsLogin"
@@ -43,10 +46,10 @@ const NAME_FACTS = `SELECT lower(given.login) AS "loginKey", lower(given.email) 
   LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) = lower(given.ascii_email) LIMIT 1) AS as_login_ascii ON true
   ORDER BY n`;
 
-/** @returns the facts of each user, in their order */
+/** @returns the facts about each user, in the given order */
 export async function findNameFacts(executor: Executor, users: readonly Pick<User, 'login' | 'email'>[]): Promise<readonly NameFacts[]> {
   const [logins, emails] = [users.map(({ login }) => login), users.map(({ email }) => email)];
-  // null if there is no other spelling: nothing is looked up then.
+  // null if there is no other spelling: then nothing is looked up.
   const otherOf = (name: string | null) => (name === null || asciiAddress(name) === name ? null : asciiAddress(name));
   const names = { logins, emails, asciiLogins: logins.map(otherOf), asciiEmails: emails.map(otherOf) };
   return (await executor.raw<{ rows: NameFacts[] }>(NAME_FACTS, names)).rows;
@@ -80,7 +83,7 @@ const typeOf = (column: string): string =>
 
 const INSERT_USERS = insertion('users', Object.fromEntries(Object.values(USER_COLUMNS).map((column) => [column, typeOf(column)])));
 
-/** @param users whose names are locked and free */
+/** @param users whose names are locked and not taken */
 export const insertUsers = (trx: Executor, users: readonly User[]): Promise<void> =>
   insertAll(
     trx,
@@ -114,7 +117,7 @@ const INSERT_FACTORS = insertion('user_factors', {
   ...{ id: 'text', user_id: 'text', type: 'text', name: 'text', created: 'timestamptz' },
   ...{ sealed_secret: 'text', last_step: 'bigint' },
 });
-/** None of their codes has been used here. */
+/** Inserts factors whose codes have never been used here. */
 export const insertFactors = (trx: Executor, factors: readonly Factor[]): Promise<void> =>
   insertAll(
     trx,
@@ -132,7 +135,7 @@ export interface NewLink {
 const INSERT_LINKS = insertion('identity_provider_links', {
   ...{ idp_id: 'text', subject: 'text', user_id: 'text', known_as: 'text', created: 'timestamptz' },
 });
-/** @param rows whose subjects are free */
+/** @param rows links whose subjects are not taken */
 export const insertLinks = (trx: Executor, rows: readonly NewLink[]): Promise<void> => insertAll(trx, INSERT_LINKS, rows);
 
 export interface NewAssignment {
@@ -166,13 +169,13 @@ export async function findByNames(
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-/** @returns the external ID of the organization of this name, empty if it has none; undefined: there is no such organization */
+/** @returns the external ID of the organization with this name, empty if it has none; undefined: the organization does not exist */
 export async function findOriginId(executor: Executor, name: string): Promise<string | undefined> {
   const [originId] = await executor('organizations').where({ name }).pluck<string[]>('origin_id');
   return originId;
 }
 
-/** As `findByNames`. @returns those of the applications that exist, by client ID, with their labels */
+/** Locks the results as `findByNames` does. @returns labels of the existing applications by client ID */
 export async function findApplicationsAmong(trx: Executor, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows: { id: string; label: string }[] = await trx('applications')
@@ -184,7 +187,7 @@ export async function findApplicationsAmong(trx: Executor, ids: readonly string[
   return new Map(rows.map(({ id, label }) => [id, label]));
 }
 
-/** @returns the roles of applications: their IDs by `client ID` and name */
+/** @returns role IDs by client ID and name */
 export async function findRolesOf(trx: Executor, applicationIds: readonly string[]): Promise<Map<string, Map<string, string>>> {
   const found = new Map<string, Map<string, string>>(applicationIds.map((id) => [id, new Map()]));
   if (applicationIds.length === 0) return found;
@@ -197,7 +200,7 @@ export async function findRolesOf(trx: Executor, applicationIds: readonly string
   return found;
 }
 
-/** @returns those of these organizations that exist */
+/** @returns the existing ones of these IDs */
 export async function findOrganizationsAmong(trx: Executor, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   return new Set(
@@ -209,7 +212,7 @@ export async function findOrganizationsAmong(trx: Executor, ids: readonly string
   );
 }
 
-/** @returns those of these departments that exist, with their organizations */
+/** @returns the existing departments, with the IDs of their organizations */
 export async function findDepartmentsAmong(trx: Executor, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows: { id: string; org_id: string }[] = await trx('departments')
@@ -224,7 +227,7 @@ export async function findDepartmentsAmong(trx: Executor, ids: readonly string[]
 export interface ExistingProvider {
   readonly id: string;
   readonly type: string;
-  /** null: that of its type. */
+  /** null: the issuer is built in for its type. */
   readonly issuer: string | null;
   readonly clientId: string;
   /** Connected organizations; null: the provider belongs to the whole service. */
@@ -245,7 +248,7 @@ export async function findProviders(trx: Executor, names: readonly string[]): Pr
 const LINKED = `SELECT l.idp_id || ' ' || l.subject AS key FROM identity_provider_links l
   JOIN unnest(CAST(:idps AS text[]), CAST(:subjects AS text[])) AS given(idp_id, subject) ON given.idp_id = l.idp_id AND given.subject = l.subject`;
 
-/** @returns of these pairs of provider and subject, those that a user is linked to, with a space between */
+/** @returns those pairs that are linked to a user, each as provider ID, space and subject */
 export async function findLinkedSubjects(
   trx: Executor,
   pairs: readonly { readonly idpId: string; readonly subject: string }[],
@@ -256,7 +259,7 @@ export async function findLinkedSubjects(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** @returns those of these client IDs that are taken, also by applications of the service itself */
+/** @returns those client IDs that are taken, including those of the service's own applications */
 export const findClientIds = async (executor: Executor, ids: readonly string[]): Promise<Set<string>> =>
   new Set(
     await executor('applications')

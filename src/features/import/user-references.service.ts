@@ -27,23 +27,23 @@ export interface References {
   readonly linked: Set<string>;
 }
 
-/** Names that a dry run would have created, each with the names inside. */
+/** Names of objects that a dry run would have created, and the names inside them. */
 interface PlannedNames {
-  /** With their external IDs. */
+  /** External IDs by name. */
   readonly organizations: Map<string, string>;
   readonly groups: Set<string>;
-  /** With the name of each one's organization. */
+  /** Name of the owning organization by provider name; undefined: none. */
   readonly providers: Map<string, string | undefined>;
   readonly applications: Map<string, ReadonlySet<string>>;
 }
 
 /** Names from the part of a file before its users. */
 export interface FileNames {
-  /** What a dry run would have created. */
+  /** Objects that a dry run would have created. */
   readonly planned: PlannedNames;
-  /** Names of refused identity providers of the file: its users get no accounts there. */
+  /** Names of refused identity providers of the file: links to them are refused. */
   readonly refusedProviders: Set<string>;
-  /** Names of refused organizations of the file: its users do not become members of existing ones with these names. */
+  /** Names of refused organizations of the file: users do not become members of existing organizations with these names. */
   readonly refusedOrganizations: Set<string>;
 }
 
@@ -91,7 +91,7 @@ export async function findReferences(trx: Executor, candidates: readonly { reado
   };
 }
 
-/** @returns references of a user that do not exist or belong to another user; if there are none, the accounts are reserved for this user */
+/** @returns the problems of a user's references: missing objects, and accounts of other users. Without problems, the user's accounts are reserved */
 export function referenceProblems(
   references: References,
   { planned, refusedProviders, refusedOrganizations }: FileNames,
@@ -144,7 +144,7 @@ function linkProblems(references: References, planned: PlannedNames, refusedProv
   return problems;
 }
 
-/** An organization controls its provider, so only its own users may have accounts there. */
+/** Can the user have an account at the provider? An organization controls its provider, so only its own members can. */
 function isForUser(
   orgIds: readonly string[] | null | undefined,
   plannedOrganization: string | undefined,

@@ -31,7 +31,7 @@ interface Writer {
   readonly request: RequestContext;
 }
 
-/** @param accepted users whose rows are stored and who were validated in the same transaction, by these references */
+/** @param accepted users whose rows were inserted and whose references were checked in the same transaction */
 export async function writeBelongings(
   trx: Executor,
   { services, request }: Writer,

@@ -1,4 +1,4 @@
-/** Users out of a CSV file (RFC 4180): the first row names attributes of the profile. */
+/** Reads users from a CSV file (RFC 4180) whose first row names attributes of the profile. */
 import { CsvError, parse } from 'csv-parse';
 import { validation } from '../../platform/errors/errors.ts';
 import { valueOfText } from '../user-schema/attribute-values.service.ts';
@@ -38,9 +38,9 @@ function userIn(record: Readonly<Record<string, string>>, place: number, attribu
 }
 
 /**
- * The users of a file, as the body of `POST users` has them; empty cells are left out. Commas, semicolons and tabs separate columns.
- * @param attributes that operators have added; a list is JSON, or one element
- * @throws {ApiError} validation of the field `file`: it is not such a file, with the line
+ * Users in the form of the body of `POST users`; empty cells are omitted. Columns are separated by commas, semicolons or tabs.
+ * @param attributes custom attributes; the value of a list is JSON, or a single element
+ * @throws {ApiError} validation of the field `file`, with the line
  */
 export async function* usersFromCsv(
   content: string,

@@ -12,8 +12,8 @@ import { OutboundRefused, PrivateAddress, sharedOutbound } from '../../platform/
 import { inlineHookSeconds } from '../../platform/metrics/metrics.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import type { HookChannel, HookKind } from '../event-hooks/event-hooks.resource.ts';
-import { openHeaders, type SigningSecrets, signMessage } from '../event-hooks/hook-secrets.service.ts';
+import type { HookChannel, HookKind, SigningSecrets } from '../event-hooks/event-hooks.resource.ts';
+import { openHeaders, signMessage } from '../event-hooks/hook-secrets.service.ts';
 import type { HookCall, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
 import type { InlineHook } from './inline-hooks.resource.ts';
 import { inlineHookTarget } from './inline-hooks.service.ts';
@@ -30,7 +30,7 @@ const hookResponse = z.object({
 });
 export type HookResponse = z.output<typeof hookResponse>;
 
-/** Characters of a response that an administrator is shown. */
+/** Maximum characters of a response that administrators see. */
 const SHOWN = 4096;
 
 export type HookAnswer =
@@ -41,9 +41,9 @@ export type HookAnswer =
 export interface CallFacts {
   readonly milliseconds: number;
   readonly attempts: number;
-  /** undefined: no response came. */
+  /** undefined: there was no response. */
   readonly status?: number;
-  /** The beginning of the response's body. */
+  /** The start of the response's body. */
   readonly body: string;
 }
 
@@ -64,7 +64,7 @@ export const hookMessage = ({ type }: { readonly type: string }, data: object, s
 export const callInlineHook = (services: Pick<Services, 'keyring' | 'config'>, hook: InlineHook, body: string): Promise<HookAnswer> =>
   callHook(services, 'inline_hook', hook, body);
 
-/** Never throws because of the hook. @param kind of the signing secret @param body from `hookMessage` */
+/** Failures of the hook are returned, not thrown. @param kind of the signing secret @param body from `hookMessage` */
 export async function callHook(
   { keyring, config }: Pick<Services, 'keyring' | 'config'>,
   kind: HookKind,
@@ -133,7 +133,7 @@ function problemOf(error: unknown, signal: AbortSignal): HookProblem {
   return reasons.some((one) => one instanceof OutboundRefused) ? 'INVALID_RESPONSE' : 'UNREACHABLE';
 }
 
-/** The label of the metric, from a closed list. */
+/** Labels of the metric. */
 const LABELS: Readonly<Record<HookOutcome, string>> = {
   CHANGED: 'changed',
   UNCHANGED: 'unchanged',
@@ -147,7 +147,7 @@ const LABELS: Readonly<Record<HookOutcome, string>> = {
 export interface RecordedHookCall extends Pick<HookCall, 'outcome' | 'problem' | 'detail' | 'changed'> {
   readonly hook: InlineHook;
   readonly told: CallFacts;
-  /** Targets of the call. */
+  /** Further targets of the audit event. */
   readonly targets: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
 }
 

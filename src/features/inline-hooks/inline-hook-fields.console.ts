@@ -1,4 +1,4 @@
-/** The form of an inline hook: its fields, and their values as input of the service. */
+/** The form of an inline hook: its fields, and conversion to service input. */
 
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import { parse } from '../../platform/validation/parsing.ts';

@@ -15,7 +15,7 @@ export type TriedHook =
 /**
  * Sends a request to the hook, active or not.
  * @param data of the request; absent: a sample of the hook's type
- * @returns what came of it, and the body that was sent
+ * @returns the result and the body that was sent
  * @throws {ApiError} not found
  */
 export async function tryInlineHook(

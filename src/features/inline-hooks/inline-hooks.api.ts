@@ -1,4 +1,4 @@
-/** `inlineHooks`, as Okta's Inline Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
+/** `inlineHooks`, as in Okta's Inline Hooks API. Header values are never returned, and the signing secret only once. */
 
 import { z } from 'zod';
 import { collection, lifecycleSteps } from '../../api/collection.ts';
@@ -55,7 +55,7 @@ const trial = z.object({
 });
 
 const envelope = text({ most: 1000 }).exactOptional();
-/** A message as hooks get it: only its data count. */
+/** A message in the format of hooks; only its data is used. */
 const trialBody = z.strictObject({
   ...{ source: envelope, eventId: envelope, eventTime: envelope, eventType: envelope, eventTypeVersion: envelope },
   ...{ contentType: envelope, cloudEventVersion: envelope, cloudEventsVersion: envelope },

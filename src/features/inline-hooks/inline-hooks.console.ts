@@ -1,4 +1,4 @@
-/** API → Inline hooks: the list, creating, one hook, changing, a new secret. */
+/** API → Inline hooks: list, creation, one hook, changes, and a new secret. */
 
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';

@@ -1,5 +1,5 @@
 /** Inline hooks: the fields of a record. */
-import type { HookChannel } from '../event-hooks/event-hooks.resource.ts';
+import type { HookChannel, SigningSecrets } from '../event-hooks/event-hooks.resource.ts';
 
 /** Types of inline hooks, named as in Okta's Inline Hooks API. */
 export const INLINE_HOOK_TYPES = [
@@ -13,22 +13,16 @@ export const TOKENS_TRANSFORM = INLINE_HOOK_TYPES[0];
 export const PRE_REGISTRATION = INLINE_HOOK_TYPES[1];
 export const PASSWORD_IMPORT = INLINE_HOOK_TYPES[2];
 
-/** What happens when the hook fails: OPEN continues without the hook, CLOSED refuses. */
+/** Effect of a failed hook: OPEN continues without the hook, CLOSED refuses. */
 export type HookFailure = 'OPEN' | 'CLOSED';
 
-export interface InlineHook {
-  readonly id: string;
+export interface InlineHook extends SigningSecrets {
   /** Unique. */
   readonly name: string;
   readonly type: InlineHookType;
   readonly failure: HookFailure;
   readonly status: 'ACTIVE' | 'INACTIVE';
   readonly channel: HookChannel;
-  /** Sealed, what requests are signed with. */
-  readonly signingSecret: string;
-  /** Sealed, the secret before; requests are signed with it as well until then. */
-  readonly previousSecret: string | null;
-  readonly previousSecretUntil: Date | null;
   readonly createdBy: string;
   readonly created: Date;
   readonly lastUpdated: Date;

@@ -34,7 +34,7 @@ import {
   updateInlineHookRow,
 } from './inline-hooks.store.ts';
 
-/** Like Okta: tokens are issued unchanged, a registration is refused, a password counts as wrong. */
+/** The same as in Okta: tokens are issued unchanged, a registration is refused, a password counts as wrong. */
 const defaultFailure = (type: InlineHookType): HookFailure => (type === TOKENS_TRANSFORM ? 'OPEN' : 'CLOSED');
 
 const inlineHookFields = {
@@ -55,7 +55,7 @@ export const inlineHookBody = z
     message: MUST_BE_CLOSED,
   });
 
-/** The body of a change. Fields that Okta's body lacks are unchanged if absent. */
+/** The body of a change. Fields that Okta's body does not have are unchanged if absent. */
 export const inlineHookChange = z.strictObject({ ...inlineHookFields, type: inlineHookFields.type.exactOptional() });
 
 export const inlineHookChangeInput = ({ name, type, failure, channel }: z.output<typeof inlineHookChange>) => ({
@@ -63,7 +63,7 @@ export const inlineHookChangeInput = ({ name, type, failure, channel }: z.output
   ...givenChannel(channel),
 });
 
-/** A body as input of the service. */
+/** Converts an API body to service input. */
 export const inlineHookInput = ({ name, type, failure, channel }: z.output<typeof inlineHookBody>) => ({
   name,
   type,
@@ -77,10 +77,10 @@ export interface InlineHookInput extends GivenChannel {
   readonly failure: HookFailure;
 }
 
-/** Absent: as it is. */
+/** New settings of a hook; absent fields are unchanged. */
 interface InlineHookChange extends GivenChannel {
   readonly name: string;
-  /** It cannot be changed. */
+  /** Must be the current type. */
   readonly type?: InlineHookType | undefined;
   readonly failure?: HookFailure | undefined;
 }
@@ -171,7 +171,7 @@ export async function setInlineHookStatus(
   });
 }
 
-/** Deletes a hook, active or not. @throws {ApiError} not found; wrong state: a rule of an access policy names it */
+/** Deletes a hook, active or not. @throws {ApiError} not found; wrong state: a rule of an access policy uses it */
 export async function deleteInlineHook(services: Services, id: string, request: RequestContext): Promise<void> {
   await changeInlineHook(services, id, async (trx, before) => {
     const [rule] = await listRulesWithHook(trx, id);
@@ -185,7 +185,7 @@ export async function deleteInlineHook(services: Services, id: string, request: 
 }
 
 /**
- * Makes a new signing secret; for a day requests are signed with the one before as well.
+ * Creates a new signing secret. For a day, requests are also signed with the previous one.
  * @returns the secret, which is returned only once and stored sealed
  * @throws {ApiError} not found
  */
@@ -200,7 +200,7 @@ export async function renewInlineHookSecret(services: Services, id: string, requ
   return secret;
 }
 
-/** One change of a hook in one transaction, its row locked. */
+/** Changes a hook in one transaction with its row locked. */
 async function changeInlineHook<T>(
   { database }: Services,
   id: string,
@@ -212,7 +212,7 @@ async function changeInlineHook<T>(
   });
 }
 
-/** A hook as an event names it. */
+/** The hook as the target of audit events. */
 export const inlineHookTarget = ({ id, name }: Pick<InlineHook, 'id' | 'name'>) => ({ id, type: 'InlineHook', displayName: name });
 
 const hookEvent = (eventType: EventType, displayMessage: string, hook: InlineHook, request: RequestContext) => ({

@@ -1,4 +1,4 @@
-/** Inline hooks. The only SQL on that table. Values of headers and secrets are stored sealed. */
+/** Inline hooks. The only SQL on that table. Header values and secrets are stored sealed. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
@@ -20,13 +20,13 @@ const HOOK: Columns<InlineHook> = {
   lastUpdated: 'last_updated',
 };
 
-/** @returns false when another hook has that name */
+/** @returns false if another hook has the name */
 export async function insertInlineHook(executor: Executor, hook: InlineHook): Promise<boolean> {
   const inserted = await executor('inline_hooks').insert(toRow(HOOK, hook)).onConflict('name').ignore().returning('id');
   return inserted.length === 1;
 }
 
-/** @returns false when another hook has that name; the transaction is then good for nothing more */
+/** @returns false if another hook has the name; the transaction can then only be rolled back */
 export const updateInlineHookRow = (
   trx: Executor,
   id: string,

@@ -19,14 +19,14 @@ type Profile = Readonly<Record<string, AttributeValue>>;
 
 export type SignUpDecision =
   | { readonly kind: 'allowed'; readonly profile: Profile }
-  /** With the hook's own message, if any. */
+  /** `message` is the hook's own message; undefined: none. */
   | { readonly kind: 'refused'; readonly message: string | undefined };
 
 /** Maximum characters of the hook's message. */
 const LONGEST_MESSAGE = 200;
 
 /**
- * The caller has applied the rate limit. Without an active hook, everything is allowed.
+ * Without an active hook, everything is allowed. The caller has applied the rate limit.
  * @param request of an unauthenticated visitor
  */
 export async function askRegistrationHook(
@@ -64,7 +64,7 @@ export async function askRegistrationHook(
 interface ReadAnswer {
   readonly denied: boolean;
   readonly message: string | undefined;
-  /** null: the attribute is taken out. */
+  /** null: the attribute is removed. */
   readonly changes: Readonly<Record<string, AttributeValue | null>>;
 }
 
@@ -86,7 +86,10 @@ async function readAnswer(services: Services, { commands, error }: HookResponse)
 
 const BASE: ReadonlySet<string> = new Set(BASE_ATTRIBUTES);
 
-/** Standard and custom attributes with valid values; never the user name or the address, which the code verifies. */
+/**
+ * Allowed are standard and custom attributes with valid values, but not the user name and the e-mail address, which a code verifies.
+ * @returns undefined if anything else is given
+ */
 async function allowedChanges(services: Services, given: Readonly<Record<string, unknown>>): Promise<ReadAnswer['changes'] | undefined> {
   const { attributes } = await currentUserSchema(services);
   const added = new Map(attributes.map((attribute) => [attribute.name, attribute]));
@@ -98,7 +101,7 @@ async function allowedChanges(services: Services, given: Readonly<Record<string,
   return profileChanges.safeParse(base).success ? (given as ReadAnswer['changes']) : undefined;
 }
 
-/** @returns undefined if nothing of it can be shown */
+/** Replaces invisible characters, and shortens the text. @returns undefined if nothing is left */
 const shown = (words: string): string | undefined =>
   [...words]
     .map((character) => (INVISIBLE.test(character) || /\p{Cc}/u.test(character) ? ' ' : character))

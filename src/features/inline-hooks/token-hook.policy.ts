@@ -16,15 +16,15 @@ export interface ProposedToken {
 
 /** Changes to a token. */
 export interface TokenChanges {
-  /** Claims that are added or have another value. */
+  /** Claims that are added or changed. */
   readonly set: Claims;
-  /** Names of claims that are taken out. */
+  /** Names of removed claims. */
   readonly removed: readonly string[];
-  /** Seconds; undefined: as it was. */
+  /** Seconds; undefined: unchanged. */
   readonly lifetime: number | undefined;
 }
 
-/** One of RFC 6902, of those that Okta has. */
+/** An operation of RFC 6902; only those that Okta supports. */
 export interface Operation {
   readonly op: 'add' | 'replace' | 'remove';
   readonly path: string;
@@ -34,9 +34,9 @@ export interface Operation {
 type Kind = 'access' | 'identity';
 
 const LIFETIME = '/token/lifetime/expiration';
-/** Seconds: five minutes, as Okta has it. */
+/** Seconds: five minutes, as in Okta. */
 const SHORTEST_LIFETIME = 300;
-/** Members of a path below the claim. */
+/** Maximum number of path members below the claim. */
 const DEEPEST = 5;
 
 /** An invalid response; the message contains no values. */
@@ -47,7 +47,7 @@ export type TokenDecision =
   | { readonly problem: string };
 
 /**
- * @param wanted by the hook
+ * @param wanted operations of the hook's response
  * @param proposed the tokens that would be issued; operations on other tokens are ignored, as in Okta
  * @returns the changes, or the problem of the operations
  */
@@ -70,7 +70,7 @@ export function decideTokenChanges(
     return { changes, changed };
   } catch (error) {
     if (error instanceof WrongCommand) return { problem: error.message };
-    // JSON that is nested thousands of times cannot be written again.
+    // Deeply nested JSON exceeds the stack when it is copied or serialized.
     if (error instanceof RangeError) return { problem: 'a value is nested too deeply' };
     throw error;
   }
@@ -105,7 +105,7 @@ const membersOf = (path: string): readonly string[] =>
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** One operation of RFC 6902, of those that Okta has; `add` to an existing claim replaces it. */
+/** Applies an operation of RFC 6902; `add` to an existing claim replaces it. */
 function patchClaim(claims: Record<string, unknown>, { op, path, value }: Operation): void {
   const [root, name = '', ...below] = path.startsWith('/') ? membersOf(path) : [];
   if (root !== 'claims' || name === '') throw new WrongCommand('a path is neither /claims/<name> nor /token/lifetime/expiration');
@@ -138,7 +138,7 @@ function patchList(list: unknown[], member: string, op: Operation['op'], value: 
   else list.splice(index, 1);
 }
 
-/** @returns the claims with the changes. Those of the protocol are never among them */
+/** @returns the claims with the changes, which never contain protocol claims */
 export function withChanges(claims: Claims, { set, removed }: Pick<TokenChanges, 'set' | 'removed'>): Claims {
   const kept = Object.entries(claims).filter(([name]) => !removed.includes(name));
   return Object.fromEntries([...kept, ...Object.entries(set)]);

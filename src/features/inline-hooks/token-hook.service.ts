@@ -1,4 +1,4 @@
-/** Asks the hook of a rule before the rule's tokens are issued (Okta's token inline hook). */
+/** Calls a rule's hook before the rule's tokens are issued (Okta's token inline hook). */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Actor, RequestContext } from '../audit/audit-event.policy.ts';
@@ -41,7 +41,7 @@ export interface TokenHookFacts {
   /** undefined: the application acts for itself. */
   readonly user: { readonly id: string; readonly login: string; readonly profile: Readonly<Record<string, unknown>> } | undefined;
   readonly policy: { readonly id: string; readonly ruleId: string };
-  /** The parameters of the OAuth request that are not secret. */
+  /** Parameters of the OAuth request without secrets. */
   readonly parameters: Readonly<Record<string, string>>;
   /** URL of the OAuth request. */
   readonly url: string;
@@ -50,14 +50,14 @@ export interface TokenHookFacts {
 
 export type TokenHookOutcome =
   | { readonly kind: 'changed'; readonly access?: TokenChanges; readonly identity?: TokenChanges }
-  /** Nothing changes: the hook wants it so, is inactive, or failed and is OPEN. */
+  /** The tokens are unchanged: the hook requested no changes, is inactive, or failed and is OPEN. */
   | { readonly kind: 'unchanged'; readonly hook: Pick<InlineHook, 'id' | 'name'> | undefined; readonly problem?: string }
   /** @param summary the hook's message for the application */
   | { readonly kind: 'denied'; readonly summary: string }
-  /** It failed, and is CLOSED. */
+  /** The hook failed and is CLOSED. */
   | { readonly kind: 'failed'; readonly problem: string };
 
-/** The number of characters of the hook's message that an application receives. */
+/** Maximum characters of the hook's message that an application receives. */
 const LONGEST_SUMMARY = 200;
 
 /**
@@ -112,7 +112,7 @@ const asDescription = (summary = ''): string =>
     .trim()
     .slice(0, LONGEST_SUMMARY) || 'the request was refused by a hook';
 
-/** The `data` of a request, in Okta's shape. */
+/** The `data` of a request, in Okta's format. */
 export function tokenHookData(
   { access, identity, issuer, client, user, policy, parameters, url, method }: Omit<TokenHookFacts, 'hookId' | 'server'>,
   { ipAddress, requestId }: Pick<RequestContext, 'ipAddress' | 'requestId'>,

@@ -1,4 +1,4 @@
-/** Directory → Users → Invite user: an e-mail with a link by which the user chooses a password. Until then the user is shown as invited. */
+/** Directory → Users → Invite user: sends an e-mail with a link to choose a password. Until then the user is shown as invited. */
 import { z } from 'zod';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';

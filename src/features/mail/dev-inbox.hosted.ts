@@ -52,7 +52,7 @@ export async function inboxMailPage(deps: SignInDeps, ctx: RouterContext, next: 
   await deps.pages.render(ctx, 'dev-inbox-mail', locals);
 }
 
-/** GET /dev/inbox/:id/html: the mail as mail programs show it, without any script. */
+/** GET /dev/inbox/:id/html: the HTML version, without any script. */
 export async function inboxMailHtml(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
   const mail = await mailOf(deps, ctx);
   if (mail === undefined) return next();

@@ -1,4 +1,4 @@
-/** The dev inbox: without a mail server, and on a developer's own machine only, mails stay here for a day, sealed, and all processes show them. */
+/** The dev inbox: without a mail server, and only on a developer's machine, e-mails are stored here for a day, sealed. All processes show them. */
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -13,12 +13,12 @@ export interface InboxMail extends Readonly<z.infer<typeof content>> {
   readonly sent: Date;
 }
 
-/** Shown at most. */
+/** Maximum number of e-mails shown. */
 const MOST_SHOWN = 100;
 
 export const inboxMailContext = (id: string): string => `dev inbox ${id}`;
 
-/** "Sends" into the inbox. */
+/** A mailer that stores e-mails in the inbox. */
 export const inboxMailer = ({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Mailer => ({
   async send({ to, subject, text, html, messageId }: Message) {
     const id = messageId.replace(/@.*$/, '');
@@ -36,12 +36,12 @@ const opened = ({ keyring }: Pick<Services, 'keyring'>, { id, sealed, created }:
   ...content.parse(JSON.parse(keyring.open(sealed, inboxMailContext(id)))),
 });
 
-/** The newest first. */
+/** Newest first. */
 export async function readInbox(services: Pick<Services, 'database' | 'keyring'>): Promise<InboxMail[]> {
   return (await listMails(services.database.knex, present(), MOST_SHOWN)).map((mail) => opened(services, mail));
 }
 
-/** @returns undefined if there is none with this ID, or it is too old */
+/** @returns undefined if there is none with this ID, or it has expired */
 export async function readInboxMail(services: Pick<Services, 'database' | 'keyring'>, id: string): Promise<InboxMail | undefined> {
   if (!/^[\w-]{1,100}$/.test(id)) return undefined;
   const found = await findMail(services.database.knex, id, present());

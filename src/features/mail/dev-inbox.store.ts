@@ -1,4 +1,4 @@
-/** Mails that stayed on a developer's machine, sealed, for they carry links; all processes share them. The only SQL on that table. */
+/** E-mails of the dev inbox, sealed because they contain links. The only SQL on that table. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -16,7 +16,7 @@ export async function insertMail(executor: Executor, mail: StoredMail): Promise<
   await executor('dev_inbox').insert(toRow(COLUMNS, mail)).onConflict('id').ignore();
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listMails(executor: Executor, now: Date, limit: number): Promise<StoredMail[]> {
   return executor('dev_inbox').where('expires_at', '>', now).orderBy('seq', 'desc').limit(limit).select<StoredMail[]>(COLUMNS);
 }
@@ -25,7 +25,7 @@ export async function findMail(executor: Executor, id: string, now: Date): Promi
   return executor('dev_inbox').where({ id }).where('expires_at', '>', now).first<StoredMail | undefined>(COLUMNS);
 }
 
-/** @returns the number of mails removed, at most `limit` */
+/** @returns the number of deleted e-mails, at most `limit` */
 export async function deleteExpiredMails(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('dev_inbox').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('seq');
   return executor('dev_inbox').whereIn('seq', expired).delete();

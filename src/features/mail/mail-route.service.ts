@@ -17,7 +17,7 @@ import { MAIL_PASSWORD_CONTEXT, type MailServerSettings, NO_MAIL_SERVER, smtpUrl
 
 export type MailRoute =
   | { readonly kind: 'server'; readonly source: 'ENVIRONMENT' | 'SETTINGS'; readonly server: SmtpServer }
-  /** `proxied-inbox`: there is one, but not for this request. */
+  /** `proxied-inbox`: the inbox exists, but not for this request, because it came through a proxy. */
   | { readonly kind: 'inbox' | 'proxied-inbox' | 'nowhere' };
 
 type Parts = Pick<Services, 'config' | 'database' | 'keyring' | 'notifications'>;
@@ -64,7 +64,7 @@ export async function isMailPossible(services: Parts, request?: Way, trx?: Execu
   return leadsOut(routeOf(services.config, services.keyring, await readMailServer(trx), request));
 }
 
-/** Without e-mail, the requested link could not be delivered. @returns the user @throws {ApiError} wrong state: it cannot be mailed */
+/** @returns the user, if a link can be sent to them by e-mail @throws {ApiError} wrong state: it cannot */
 export async function requireMail<U extends Pick<User, 'email'>>(
   trx: Executor,
   services: Parts,

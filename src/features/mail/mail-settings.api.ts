@@ -1,4 +1,4 @@
-/** `settings/mail`: the mail server, and a mail by which one tries it. */
+/** `settings/mail`: the mail server, and a test e-mail. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { MAIL_SECURITY, mailSettingsBody } from './mail-settings.resource.ts';

@@ -10,14 +10,14 @@ import { isMailable } from './mail.policy.ts';
 export const MAIL_SECURITY = ['STARTTLS', 'TLS', 'OPPORTUNISTIC'] as const;
 export type MailSecurity = (typeof MAIL_SECURITY)[number];
 
-/** Set in the console or by the API; a service without a mail server has null for a host. */
+/** The server that is set in the console or by the API. Without one, the host is null. */
 export interface MailServerSettings {
   readonly host: string | null;
-  /** null: the usual one, 465 with implicit TLS, else 587. */
+  /** null: the default port, 465 for TLS, otherwise 587. */
   readonly port: number | null;
   readonly security: MailSecurity;
   readonly username: string | null;
-  /** Under the keyring, in the context `MAIL_PASSWORD_CONTEXT`. */
+  /** Sealed in the context `MAIL_PASSWORD_CONTEXT`. */
   readonly password: { readonly sealed: string } | null;
   readonly fromAddress: string | null;
   /** null: the service's name. */
@@ -110,8 +110,8 @@ export function mailSettingsProblems(before: MailServerSettings, body: MailSetti
 }
 
 /**
- * @param password in clear
- * @returns the server as SMTP_URL would name it; undefined: there is none
+ * @param password in clear text
+ * @returns the server in the format of SMTP_URL; undefined: there is none
  */
 export function smtpUrlOf(settings: MailServerSettings, password: string | undefined): string | undefined {
   const { host, security, username } = settings;

@@ -1,4 +1,4 @@
-/** The mail server of `settings/mail`, read and changed; its password is sealed, and never leaves. */
+/** Reads and changes the mail server of `settings/mail`. Its password is stored sealed and never returned. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { readSender } from '../../platform/mail/transport.ts';

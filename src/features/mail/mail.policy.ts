@@ -19,7 +19,7 @@ export type RequestedMail =
   | 'organization-invitation'
   | 'test';
 
-/** Changes of an account that its user is notified of, in case someone else made them. */
+/** Changes of an account of which its user is notified, in case someone else made them. */
 export type Notice =
   | 'new-sign-in'
   | 'password-changed'
@@ -55,7 +55,10 @@ const ENCODED_WORD = /=\?.*\?=/;
 /** A single address: no list, comment, quoted string or source route (RFC 5322 section 3.4.1), and nothing that could start a header. */
 const ADDRESS = /^[^\s"(),:;<>@[\\\]\p{C}]+@[^\s"(),:;<>@[\\\]\p{C}]+$/u;
 
-/** Would a mail server look the domain up as it is written? Another spelling of it would be another address here, and the same mailbox (RFC 5891 section 5.3). */
+/**
+ * Is the domain in the spelling in which mail servers look it up? Two spellings would be two addresses here, but the same mailbox (RFC 5891 section
+ * 5.3).
+ */
 function isOneDomain(domain: string): boolean {
   const written = domain.toLowerCase();
   if (written.endsWith('.') || !URL.canParse(`http://${written}`)) return false;
@@ -71,7 +74,7 @@ const localPart = (address: string): string => address.slice(0, address.lastInde
 export const isOneSpelling = (address: string): boolean =>
   !ENCODED_WORD.test(localPart(address)) && isOneDomain(address.slice(address.lastIndexOf('@') + 1));
 
-/** Can mail be sent there? */
+/** Can e-mail be sent to the address? */
 export function isMailable(address: string): boolean {
   const octets = (text: string) => new TextEncoder().encode(text).length;
   const isDotted = !/^\.|\.@|@\.|\.\.|\.$/.test(address);
@@ -90,6 +93,6 @@ export function languageOf(
   page: string | undefined,
 ): string | undefined {
   const tags = [preferredLanguage, locale, page].filter((tag) => tag !== undefined && tag !== '');
-  // Okta's profiles write `en_US`.
+  // Profiles from Okta contain `en_US`.
   return tags.length === 0 ? undefined : tags.join(' ').replaceAll('_', '-');
 }

@@ -22,7 +22,7 @@ export interface MailDesign {
 export interface MailFacts {
   /** Login of the account. Not the display name: users choose it, and it must not reach other mailboxes. */
   readonly login: string;
-  /** Placeholders beside those that every mail has. */
+  /** Placeholders in addition to those that every e-mail has. */
   readonly values?: Readonly<Record<string, string>>;
   /** Target of the button. */
   readonly link?: string | undefined;
@@ -33,9 +33,9 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** BCP 47, of the mail as it is. */
+  /** BCP 47 tag of the language in which the e-mail is written. */
   readonly language: string;
-  /** Parts for a preview image. */
+  /** Parts for the preview. */
   readonly picture: Parts & { readonly lang: string; readonly brand: string; readonly logo: string | null };
 }
 
@@ -50,7 +50,7 @@ function plain(value: string): string {
   return line.length > LONGEST_VALUE ? `${line.slice(0, LONGEST_VALUE).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
 }
 
-/** @param tags BCP 47, separated by spaces, the preferred one first */
+/** @param tags BCP 47, separated by spaces, preferred one first */
 export function renderMail(kind: MailKind, tags: string | undefined, facts: MailFacts, { brand, texts }: MailDesign): Mail {
   const { lang, text } = withChangedTexts(negotiateLanguage({ uiLocales: tags }), texts);
   const { login, link, occurred } = facts;
@@ -109,7 +109,7 @@ const plainText = ({ heading, paragraphs, action, details, closing, sender, link
     ...(action === undefined ? [] : [`${action.label}:\n${action.href}`]),
     details.map(([label, value]) => `${label}: ${value}`).join('\n'),
     ...closing,
-    // RFC 3676 section 4.3: what follows is the signature.
+    // RFC 3676 section 4.3: this line starts the signature.
     ['-- ', sender, ...links.map(({ label, href }) => `${label}: ${href}`)].join('\n'),
   ].join('\n\n')}\n`;
 

@@ -1,6 +1,6 @@
 /**
- * A test e-mail for administrators. Sent during the request, unlike all others, so that the mail server's response can be shown: once, within 20
- * seconds. Only to the administrator's own address, so that nobody can use it as a relay.
+ * A test e-mail for administrators. Unlike all others, it is sent during the request, so that the mail server's response can be shown: one attempt of
+ * at most 20 seconds. It is only sent to the administrator's own address, so that nobody can use the service as a relay.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
@@ -20,7 +20,7 @@ import { isMailPossible } from './mail-route.service.ts';
 import { type Mail, renderMail } from './templates.ts';
 
 export type TestMail =
-  /** A mail server, or the dev inbox, has taken it. */
+  /** A mail server, or the dev inbox, has accepted it. */
   | { readonly outcome: 'taken' }
   | { readonly outcome: 'failed'; readonly failure: MailFailure }
   | { readonly outcome: 'not-possible' | 'no-address' | 'too-many' };

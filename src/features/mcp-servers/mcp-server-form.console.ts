@@ -1,4 +1,4 @@
-/** API → Authorization servers → Protect an MCP server: one form that sets an authorization server up for it. */
+/** API → Authorization servers → Protect an MCP server: one form that configures an authorization server for it. */
 import { z } from 'zod';
 import { groupsIn } from '../../pages/console/candidates.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
@@ -19,7 +19,7 @@ import { protectMcpServer } from './mcp-servers.service.ts';
 import { mcpServerUrl } from './protected-resource.policy.ts';
 
 const TITLE = 'Protect an MCP server';
-/** Its address. */
+/** URL of the form. */
 export const PROTECT_MCP_SERVER = '/admin/api/mcp';
 
 const fitsMcp = ({ id, profile }: AuthorizationServer): boolean => id !== BUILT_IN && profile !== 'fapi2';
@@ -116,7 +116,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
   ];
 }
 
-/** A scope and its meaning. */
+/** Parses a line with a scope and its meaning. */
 const toolScope = z.string().transform((line, context) => {
   const [, name = '', words = ''] = /^(\S+)(?:\s+(.*))?$/.exec(line) ?? [];
   const shown = SCOPE_SETTINGS.displayName.schema.safeParse(words || name);

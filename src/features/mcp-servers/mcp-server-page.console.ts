@@ -20,7 +20,7 @@ import {
 } from './protected-resource.policy.ts';
 import { runSdkServer, sdkServer } from './sdk-snippet.policy.ts';
 
-/** The audiences that can be an MCP server. */
+/** Audiences that can be the URL of an MCP server. */
 const urlsOf = (server: AuthorizationServer): readonly string[] =>
   audiencesOf(server).filter((audience) => mcpServerUrl(audience) !== undefined);
 
@@ -34,7 +34,7 @@ function resourceIn({ services, query }: ConsoleRequest, { server, scopes }: Aut
   return { resource, issuer: issuerOf(services.config.baseUrl, server.id), name, scopes: own };
 }
 
-/** Settings that exclude clients. */
+/** Warnings about settings that exclude clients. */
 function warnings(parts: AuthorizationServerParts, { scopes }: ProtectedResource): readonly Part[] {
   const { server } = parts;
   const paragraphs = [
@@ -75,7 +75,7 @@ function addresses(home: string, { server }: AuthorizationServerParts, { resourc
   return { kind: 'facts', title: 'Addresses', facts };
 }
 
-/** A selection, if the server has several. */
+/** A field to select one of several MCP servers. */
 function choice({ server }: AuthorizationServerParts, { resource }: ProtectedResource): readonly Part[] {
   const urls = urlsOf(server);
   if (urls.length < 2) return [];
@@ -107,7 +107,7 @@ function toPublish(shown: ProtectedResource): readonly Part[] {
   ];
 }
 
-/** The file's name. */
+/** Name of the file. */
 const FILE = 'server.mjs';
 
 function toCheck({ server }: AuthorizationServerParts, shown: ProtectedResource): readonly Part[] {

@@ -29,33 +29,33 @@ interface ToolScope {
 }
 
 export interface McpServer {
-  /** In the form of `mcpServerUrl`. */
+  /** In the format of `mcpServerUrl`. */
   readonly url: string;
   readonly name: string;
   readonly scopes: readonly ToolScope[];
   /** An existing authorization server, or a new one; `id` undefined: generated. */
   readonly server: { readonly existing: string } | { readonly id: string | undefined };
-  /** Client ID metadata documents. */
+  /** Accept clients with a client ID metadata document? */
   readonly acceptsDocuments: boolean;
-  /** Dynamic registration, open to everybody. */
+  /** Allow dynamic registration for everyone? */
   readonly acceptsRegistration: boolean;
   /** IDs of the groups whose members can use it; undefined: everyone. */
   readonly groups: readonly string[] | undefined;
 }
 
-/** Unknown clients that refresh get it, whether they ask for it or not. */
+/** Unknown clients that refresh their tokens get this scope, even if they do not request it. */
 const OFFLINE_ACCESS = 'offline_access';
 
-/** Days without a sign-in after which a client that registered itself is removed. */
+/** Days without a sign-in after which a registered client is deleted. */
 const FORGOTTEN_AFTER = 90;
 
 /**
  * @returns the authorization server
- * @throws {ApiError} validation; conflict: of a name or id; not found; wrong state: the server cannot let unknown clients in
+ * @throws {ApiError} validation; conflict of the name or ID; not found; wrong state: the server cannot accept unknown clients
  */
 export function protectMcpServer(services: Services, input: McpServer, request: RequestContext): Promise<AuthorizationServer> {
   return inOneTransaction(services, async (within, trx) => {
-    // Before the server, as in every change that names groups.
+    // Groups are locked before the server, as in every change that refers to groups.
     if (input.groups !== undefined) await lockExisting(trx, 'group', input.groups);
     const { server: target } = input;
     const server =
@@ -73,7 +73,7 @@ function make(services: Services, id: string | undefined, input: McpServer, requ
   return createAuthorizationServer(services, { id, name, audience: url, profile: 'openid', ...clients }, request);
 }
 
-/** Settings that are already on stay on. */
+/** The settings with the requested ones turned on; none is turned off. */
 function clientsOf(
   { clientIdMetadata, registration }: Pick<AuthorizationServer, 'clientIdMetadata' | 'registration'>,
   { acceptsDocuments, acceptsRegistration, scopes }: McpServer,
@@ -139,7 +139,7 @@ async function addScopes(
 
 const peopleIn = ({ groups }: McpServer): RuleConditions => (groups === undefined ? {} : { people: { groups: { include: groups } } });
 
-/** A new server lets everyone in by its first rule: that one is narrowed. */
+/** Limits the first rule of a new server, which allows everyone, to the groups. */
 async function restrict(services: Services, serverId: string, input: McpServer, request: RequestContext): Promise<void> {
   if (input.groups === undefined) return;
   const [policy] = await listPolicies(services, serverId);

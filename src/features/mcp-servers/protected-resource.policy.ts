@@ -1,6 +1,6 @@
 /**
- * Protected resource metadata of an MCP server (RFC 9728), by which clients find the authorization server, and its URL in the form of a token
- * audience (RFC 8707 section 2).
+ * Protected resource metadata of an MCP server (RFC 9728), which tells clients its authorization server, and its URL in the form of a token audience
+ * (RFC 8707 section 2).
  */
 import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import { type AccessGrantType, type AccessPolicy, decideAccess, type TokenLifetimes } from '../policies/access-policy.policy.ts';
@@ -8,21 +8,21 @@ import type { RegistrationSettings } from '../registration/registration.policy.t
 
 // Decides whether an authorization server admits clients that nobody registered: by its settings and its access policies.
 
-/** The one grant of such clients. */
+/** The only grant type of such clients. */
 export const CODE_GRANT: AccessGrantType = 'authorization_code';
 
-/** Stands for every client that no policy names. */
+/** Represents every client that no policy names. */
 const UNKNOWN_CLIENT = 'https://client.invalid/';
-/** Represents every user without a policy. */
+/** Represents every user that no policy names. */
 const UNKNOWN_USER = 'usr_unknown';
 
 interface Rules {
   readonly server: TokenLifetimes;
-  /** Those in force. */
+  /** Active policies. */
   readonly policies: readonly AccessPolicy[];
 }
 
-/** Do the access policies let a user of these groups get these scopes for a client that they do not name? */
+/** Do the access policies allow a user with these groups and these scopes for a client that no policy names? */
 export const admitsUnknownClients = ({ server, policies }: Rules, scopes: readonly string[], groupIds: readonly string[]): boolean =>
   decideAccess(policies, { clientId: UNKNOWN_CLIENT, user: { id: UNKNOWN_USER, groupIds }, grantType: CODE_GRANT, scopes }, server).allowed;
 
@@ -31,7 +31,7 @@ interface ClientSettings {
   readonly registration: RegistrationSettings;
 }
 
-/** Does the server accept clients that nobody has registered? */
+/** Does the server accept clients that no administrator created? */
 export const acceptsUnknownClients = ({ clientIdMetadata, registration }: ClientSettings): boolean =>
   clientIdMetadata.enabled || registration.mode !== 'OFF';
 
@@ -41,8 +41,8 @@ const THIS_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 /**
- * @param typed what an administrator typed
- * @returns the URL as tokens name it, an origin without the slash behind it; undefined: no MCP server can be there
+ * @param typed input of an administrator
+ * @returns the URL as in tokens, an origin without a trailing slash; undefined: it cannot be the URL of an MCP server
  */
 export function mcpServerUrl(typed: string): string | undefined {
   if (!URL.canParse(typed) || /[?#]/.test(typed)) return undefined;
@@ -61,13 +61,13 @@ export interface ProtectedResource {
   readonly scopes: readonly string[];
 }
 
-/** Address of the metadata: between host and path of the resource (RFC 9728 section 3.1). */
+/** URL of the metadata: the well-known path is inserted between host and path of the resource (RFC 9728 section 3.1). */
 export function documentAddress(resource: string): string {
   const { origin, pathname } = new URL(resource);
   return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;
 }
 
-/** RFC 9728 section 2. */
+/** The metadata document (RFC 9728 section 2). */
 export const protectedResourceDocument = ({ resource, issuer, name, scopes }: ProtectedResource) => ({
   resource,
   authorization_servers: [issuer],

@@ -1,10 +1,12 @@
-/** An MCP server in JavaScript with the official SDK, as it runs: it publishes the protected-resource document and checks the tokens of each request. */
+/**
+ * An MCP server in JavaScript with the official SDK that runs unchanged: it publishes the metadata document and verifies the token of each request.
+ */
 import type { ProtectedResource } from './protected-resource.policy.ts';
 
-/** The version that the snippet was run with. */
+/** Version of the SDK with which the snippet was tested. */
 const SDK = '1.32.2';
 
-/** Command that runs the file. @param file its name */
+/** Command that runs the file. */
 export const runSdkServer = (file: string): string => `npm install @modelcontextprotocol/sdk@${SDK} jose\nnode ${file}`;
 
 const literal = (value: unknown): string => JSON.stringify(value);

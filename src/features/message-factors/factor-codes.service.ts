@@ -1,6 +1,6 @@
 /**
- * Codes for second factors, in the mechanism of codes by e-mail: each is bound to what waits for it, to the place and to the browser, is right once, for ten
- * minutes, and for five attempts. They have no link.
+ * Codes for second factors, stored like codes by e-mail. Each code is bound to the pending step, the page and the browser, and works once, for ten
+ * minutes and at most five attempts. There is no link.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -19,8 +19,8 @@ import {
 import { type CodeKey, countAttempt, deleteCode, findCode, insertCode } from '../email-codes/email-codes.store.ts';
 
 /**
- * Identifies the code of a second factor. Unlike codes of a first factor, so that neither is accepted for the other.
- * @param waits the state token of a sign-in or an enrolment, or the factor that an administrator sets up
+ * Identifies the code of a second factor. Its ID differs from codes of a first factor, so that neither is accepted for the other.
+ * @param waits the state token of a sign-in or an enrolment, or the ID of a factor that an administrator sets up
  * @param device value of the browser's device cookie
  */
 export const factorCodeKey = (waits: string, place: string, device: string | undefined): CodeKey =>
@@ -33,7 +33,7 @@ export interface SentCode extends CodedFactor {
   readonly sentTo: string;
 }
 
-/** @param trx the code before ends with it @returns the code, to be sent */
+/** Stores a new code, which replaces the previous one. @returns the code to send */
 export async function placeFactorCode(
   trx: Executor,
   { keyring }: Pick<Services, 'keyring'>,
@@ -55,7 +55,7 @@ export async function placeFactorCode(
   return { code, expiresAt };
 }
 
-/** @returns the code that is waited for; undefined: none was sent, or it has ended */
+/** @returns recipient and factor of the pending code; undefined: none was sent, it has expired, or was used */
 export async function findFactorCode(services: Pick<Services, 'database' | 'keyring'>, key: CodeKey): Promise<SentCode | undefined> {
   const row = await findCode(services.database.knex, key, present());
   return row === undefined ? undefined : sentCode(row.mailedTo, openCode(services, row).content.factor);
@@ -64,7 +64,7 @@ export async function findFactorCode(services: Pick<Services, 'database' | 'keyr
 const sentCode = (sentTo: string | null, factor: CodedFactor | undefined): SentCode | undefined =>
   sentTo === null || factor === undefined ? undefined : { ...factor, sentTo };
 
-/** Counts the submitted code, and uses a correct one. @returns its data; undefined: it is wrong, or has expired */
+/** Counts the attempt, and uses a correct code up. @returns its recipient and factor; undefined: it is wrong, or has expired */
 export async function useFactorCode(
   trx: Executor,
   services: Pick<Services, 'keyring'>,

@@ -1,4 +1,4 @@
-/** Sends second factor codes: within limits, and with an event for every result. */
+/** Sends codes of second factors, within limits, and records each result. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -27,7 +27,7 @@ import { dropFactorCode, phoneNumberContext, placeFactorCode } from './factor-co
 import { MESSAGE_TYPES, type MessageType, policyNameOf } from './message-factors.policy.ts';
 import type { MessageFactor } from './message-factors.resource.ts';
 
-/** Why no code went out. */
+/** Reasons why no code was sent. */
 export type NotSent = 'NO_EMAIL_ADDRESS' | 'USER_NOT_ACTIVE' | PhoneProblem;
 
 /** The types that the sign-in policy allows and for which this user can currently get messages. */
@@ -52,18 +52,18 @@ export interface FactorMessage {
   readonly number?: string | undefined;
 }
 
-/** @returns the message type of the factor's codes */
+/** @returns type and recipient of the factor's codes */
 export const messageOf = ({ keyring }: Pick<Services, 'keyring'>, { id, type, numberSealed }: MessageFactor): FactorMessage => ({
   ...{ id, type },
   ...(numberSealed !== null && { number: keyring.open(numberSealed, phoneNumberContext(id)) }),
 });
 
 /**
- * Sends a code; the previous one ends. Not within a transaction.
+ * Sends a code, which replaces the previous one. Must not be called in a transaction.
  * @param key of the pending step
  * @param request of the user, or of the administrator who sets the factor up
- * @returns reason if none was sent
- * @throws {TooManyFailures} when the network has sent too many requests
+ * @returns the reason if none was sent
+ * @throws {TooManyFailures} the network has sent too many requests
  */
 export const sendFactorCode = (
   services: Services,
@@ -123,7 +123,7 @@ async function mailTo(
   return undefined;
 }
 
-/** A code whose message was refused is right nowhere. */
+/** If the message is refused, the code is deleted again. */
 async function sendByPhone(
   services: Services,
   user: User,

@@ -1,4 +1,4 @@
-/** Second factors with sent codes, managed and verified by API. */
+/** Second factors with sent codes, managed and verified through the API. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isSameAddress } from '../../platform/dns/address-spelling.ts';
@@ -17,13 +17,13 @@ import { addMessageFactor, newMessageFactor } from './message-enrolment.service.
 import type { MessageType } from './message-factors.policy.ts';
 import { insertMessageFactor, type NewMessageFactor } from './message-factors.store.ts';
 
-/** Codes requested here do not work at a sign-in. */
+/** Place of codes that are requested here, so that they do not work at a sign-in. */
 const PLACE = 'users/factors';
 const keyOf = (factorId: string) => factorCodeKey(factorId, PLACE, undefined);
-/** A device cookie of the caller is none of the user's browser. */
+/** The device cookie belongs to the caller's browser, not to the user's. */
 const withoutDevice = ({ device: _, ...request }: RequestContext): RequestContext => request;
 
-/** Seconds until another code can be sent, according to the limit. */
+/** Seconds until another code can be sent, as in the rate limit. */
 const AN_HOUR = 3600;
 
 function refuseNotSent(problem: NotSent | undefined): void {
@@ -41,11 +41,11 @@ function refuseNotSent(problem: NotSent | undefined): void {
 
 export interface RequestedMessageFactor {
   readonly type: MessageType;
-  /** Absent: that of the account. */
+  /** Absent: the address of the account. */
   readonly email?: string | undefined;
   /** Phone number as entered. */
   readonly phoneNumber?: string | undefined;
-  /** Is it a factor without a first code? The caller vouches for it. */
+  /** Is the factor active without a first code? The caller then vouches for it. */
   readonly activate: boolean;
 }
 
@@ -145,7 +145,8 @@ async function findFactor(trx: Executor, user: User, factorId: string): Promise<
 /**
  * Sends a code, or checks the given one.
  * @param passCode absent: send a code
- * @throws {ApiError} not found, forbidden, validation: it has no code; wrong pass code, wrong state, rate limited
+ * @throws {ApiError} not found, forbidden; validation: a passkey, or an authenticator app without `passCode`; wrong pass code, wrong state, rate
+ * limited
  */
 export async function verifyUserFactor(
   services: Services,

@@ -21,7 +21,7 @@ import { messageOf, type NotSent, possibleMessageTypes, sendFactorCode } from '.
 import { MESSAGE_METHODS, type MessageType } from './message-factors.policy.ts';
 import { activateMessageFactor, insertMessageFactor, listMessageFactors, type NewMessageFactor } from './message-factors.store.ts';
 
-/** A sign-in or an enrolment that waits, in a browser. */
+/** A pending sign-in or enrolment in a browser. */
 export interface WaitingStep {
   readonly stateToken: string;
   readonly place: string;
@@ -29,7 +29,7 @@ export interface WaitingStep {
 
 const keyAt = ({ stateToken, place }: WaitingStep, { device }: RequestContext) => factorCodeKey(stateToken, place, device);
 
-/** The types that a user can set up now. @param amr of the step before: e-mail after e-mail adds nothing */
+/** The types that a user can set up now. @param amr of the previous step: after a sign-in by e-mail, e-mail codes are not a second factor */
 export async function typesToEnrol(
   services: Services,
   user: User,
@@ -44,8 +44,8 @@ export async function typesToEnrol(
 
 /**
  * Sends the first code.
- * @param wish.number as typed; absent: the previous number
- * @returns why none was sent
+ * @param wish.number as entered; absent: the number of the pending code
+ * @returns the reason if none was sent
  * @throws {InvalidStateToken}
  * @throws {TooManyFailures}
  */
@@ -72,7 +72,12 @@ const numberFor = async (
   request: RequestContext,
 ): Promise<string | undefined> => (typed === undefined ? (await codeSentAt(services, at, request))?.number : readPhoneNumber(typed));
 
-/** Sends a code for the second factor of a sign-in that waits for it. @returns why none was sent @throws {InvalidStateToken} @throws {TooManyFailures} */
+/**
+ * Sends a code for the second factor of a pending sign-in.
+ * @returns the reason if none was sent
+ * @throws {InvalidStateToken}
+ * @throws {TooManyFailures}
+ */
 export async function requestFactorCode(
   services: Services,
   at: WaitingStep,
@@ -85,19 +90,19 @@ export async function requestFactorCode(
   return sendFactorCode(services, step.user, messageOf(services, factor), keyAt(at, request), asUser(request, step.user));
 }
 
-/** @returns the code that was sent for what waits there; undefined: none was, or it has ended */
+/** @returns recipient and factor of the code for the pending step; undefined: none was sent, it has expired, or was used */
 export const codeSentAt = (services: Services, at: WaitingStep, request: RequestContext): Promise<SentCode | undefined> =>
   findFactorCode(services, keyAt(at, request));
 
-/** The user has chosen another method. */
+/** Deletes the code for the pending step: the user has chosen another method. */
 export const forgetCodeSentAt = (services: Services, at: WaitingStep, request: RequestContext): Promise<void> =>
   dropFactorCode(services, keyAt(at, request));
 
 /**
- * Confirms the factor by its first code; then only the completion of the sign-in remains.
- * @param options.amr of the session that adds it; absent: of the sign-in
- * @returns the authentication methods, and the recovery codes, shown only this once, none if the user had a factor before; undefined: the code is
- * wrong
+ * Confirms the factor by its first code. Then the sign-in only needs to be completed.
+ * @param options.amr of the session that adds the factor; absent: of the pending sign-in
+ * @returns the authentication methods, and the recovery codes, which are shown only once; none if the user had a factor before. undefined: the code
+ * is wrong
  * @throws {InvalidStateToken}
  * @throws {TooManyFailures}
  */
@@ -126,10 +131,10 @@ export async function confirmMessageEnrolment(
 }
 
 /**
- * A code has shown that the messages arrive.
+ * Adds a factor, or activates it: a correct code has shown that messages arrive, or an administrator vouches for it.
  * @param user locked in the transaction
- * @returns the recovery codes, none when they had a factor before
- * @throws {InvalidStateToken} when they have such a factor already, or have another address now
+ * @returns the recovery codes; none if the user had a factor before, or someone else adds it
+ * @throws {InvalidStateToken} the user already has such a factor, or another e-mail address
  */
 export async function addMessageFactor(
   trx: Executor,
@@ -161,7 +166,7 @@ export async function addMessageFactor(
   return recoveryCodes;
 }
 
-/** @param activated null: it waits for its first code */
+/** @param activated null: the factor waits for its first code */
 export function newMessageFactor(
   keyring: Keyring,
   userId: string,

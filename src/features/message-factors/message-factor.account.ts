@@ -1,4 +1,4 @@
-/** `/account/security`: a signed-in user sets up codes that are sent to them. After a fresh sign-in, as every change of how they sign in. */
+/** `/account/security`: a signed-in user sets up codes that are sent to them. Requires a recent sign-in, as for every change of how they sign in. */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { redirectAfterChange } from '../../pages/account/page.ts';
@@ -22,7 +22,7 @@ async function show(deps: AccountDeps, ctx: Koa.Context, session: SignedInSessio
   await showFirstCode(deps.pages, ctx, frameOf(deps, ctx, session, at.stateToken), { ...step, sent }, wrong);
 }
 
-/** Ends of the keys `account.done.…`. */
+/** Last parts of the message keys `account.done.…`. */
 const MESSAGES: Readonly<Record<string, string>> = {
   TOO_MANY_REQUESTS: 'code-too-many',
   NOT_A_NUMBER: 'code-no-number',
@@ -46,7 +46,10 @@ export const addMessages = change<AccountDeps>(async (deps, ctx, session, form) 
   }
 });
 
-/** POST /account/security/enrol-code: the first code; with the first factor the recovery codes are shown. @throws {TooManyFailures} */
+/**
+ * POST /account/security/enrol-code: confirms the factor by its first code. With the user's first factor, recovery codes are shown.
+ * @throws {TooManyFailures}
+ */
 export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId, amr } = session;
   const at = { stateToken: form.get('stateToken') ?? '', place: enrolmentPlaceOf(accountId) };
@@ -55,7 +58,7 @@ export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, fo
     const added = await confirmMessageEnrolment(deps.services, at, passCode, visitor(ctx, deps.config), { amr });
     if (added === undefined) return await show(deps, ctx, session, at, 'message');
     await abandonStep(deps.services, at.stateToken);
-    // Just verified: the session must not ask again. After a sign-in by e-mail, another e-mail code is not a second factor.
+    // The factor was just verified, so the session must not ask for it again. After a sign-in by e-mail, an e-mail code is not a second factor.
     const isNew = !(isByEmailAlone(amr) && added.methods.includes('otp'));
     if (!isMultiFactor(amr) && isNew) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
     if (added.recoveryCodes.length === 0) return redirectAfterChange(ctx, 'security', 'factor-added');

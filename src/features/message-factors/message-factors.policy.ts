@@ -1,6 +1,6 @@
 /** Second factors with codes sent to the user: types, authentication methods, and masked addresses. */
 
-/** `settings/sign-in.messageFactors` names them in lower case. */
+/** Types; `settings/sign-in.messageFactors` contains them in lower case. */
 export const MESSAGE_TYPES = ['EMAIL', 'SMS', 'CALL'] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 

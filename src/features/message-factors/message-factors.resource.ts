@@ -1,4 +1,4 @@
-/** Second factors that are codes sent to their user. */
+/** Second factors with codes that are sent to the user. */
 import type { MessageType } from './message-factors.policy.ts';
 
 /** `DISABLED`: the sign-in policy does not allow the type. */

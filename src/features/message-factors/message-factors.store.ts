@@ -1,4 +1,4 @@
-/** Second factors that are codes sent to their user. The only SQL on that table. */
+/** Second factors with codes that are sent to the user. The only SQL on that table. */
 import type { Executor } from '../../platform/database/database.ts';
 import { type MessageType, maskedEmail } from './message-factors.policy.ts';
 import type { MessageFactor, MessageFactorStatus } from './message-factors.resource.ts';
@@ -6,9 +6,9 @@ import type { MessageFactor, MessageFactorStatus } from './message-factors.resou
 const IS_ALLOWED = `EXISTS (SELECT FROM settings WHERE settings.name = 'sign-in' AND jsonb_exists(value -> 'messageFactors', lower(message_factors.type)))`;
 
 /**
- * SQL: does a user have a factor that the sign-in policy allows? Not EXISTS, for which PostgreSQL may read the factors of all users.
- * @param user expression of the ID
- * @param byEmail expression: true after a sign-in by e-mail, after which an e-mail code is not a second factor
+ * SQL: does a user have a factor that the sign-in policy allows? Does not use EXISTS, for which PostgreSQL may read the factors of all users.
+ * @param user expression of the user's ID
+ * @param byEmail expression: true after a sign-in by e-mail, when an e-mail code is not a second factor
  */
 export const hasMessageFactor = (user: string, byEmail = 'false'): string => `(SELECT true FROM message_factors
   WHERE user_id = ${user} AND message_factors.activated IS NOT NULL AND NOT (${byEmail} AND message_factors.type = 'EMAIL') AND ${IS_ALLOWED} LIMIT 1)`;
@@ -49,7 +49,7 @@ export async function insertMessageFactor(trx: Executor, factor: NewMessageFacto
   return (await trx('message_factors').insert(row).onConflict(['user_id', 'type']).ignore().returning('id')).length === 1;
 }
 
-/** The first code was correct. @returns false if it was already confirmed or deleted */
+/** Activates the factor after a correct first code. @returns false if it was already active, or deleted */
 export async function activateMessageFactor(trx: Executor, userId: string, id: string, now: Date): Promise<boolean> {
   return (await trx('message_factors').where({ user_id: userId, id }).whereNull('activated').update({ activated: now })) === 1;
 }
@@ -59,7 +59,7 @@ export async function noteMessageUse(trx: Executor, userId: string, id: string, 
   return (await trx('message_factors').where({ user_id: userId, id }).update({ last_used: now })) === 1;
 }
 
-/** @param id absent: all of them @returns false when there was none */
+/** @param id absent: all factors of the user @returns false if there was none */
 export async function deleteMessageFactors(trx: Executor, userId: string, id?: string): Promise<boolean> {
   return (
     (await trx('message_factors')

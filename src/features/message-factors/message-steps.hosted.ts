@@ -11,7 +11,7 @@ import { InvalidStateToken } from '../sign-in/sign-in-steps.service.ts';
 import type { NotSent } from './factor-messages.service.ts';
 import { beginMessageEnrolment, confirmMessageEnrolment, forgetCodeSentAt, requestFactorCode } from './message-enrolment.service.ts';
 
-/** Leads to the page with the code, or shows why none was sent. */
+/** Redirects to the page for entering the code, or shows why none was sent. */
 async function afterSending(
   deps: SignInDeps,
   ctx: Koa.Context,
@@ -24,7 +24,7 @@ async function afterSending(
   await showStep(deps, ctx, place, step, problem);
 }
 
-/** POST …/factor-send: a code for the second factor. @throws {TooManyFailures} */
+/** POST …/factor-send: sends a code for the second factor. @throws {TooManyFailures} */
 export const receiveFactorSend: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const request = visitor(ctx, deps.config);
   await afterSending(
@@ -41,7 +41,7 @@ export const readMessageFactorForm = (form: URLSearchParams) => ({
   number: form.get('phoneNumber')?.slice(0, 40),
 });
 
-/** POST …/enrol-message: the first code of a factor that is set up. @throws {TooManyFailures} */
+/** POST …/enrol-message: sends the first code of a new factor. @throws {TooManyFailures} */
 export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
   if (step === undefined) throw new InvalidStateToken();
@@ -50,7 +50,7 @@ export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, 
   await afterSending(deps, ctx, place, await beginMessageEnrolment(deps.services, at, readMessageFactorForm(form), step.amr, request));
 });
 
-/** POST …/enrol-code: the first code. @throws {TooManyFailures} */
+/** POST …/enrol-code: receives the first code. @throws {TooManyFailures} */
 export const receiveFirstCode: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const at = waitingAt(deps, ctx, place);
   const step = await pendingStep(deps, ctx, place, at.stateToken);
@@ -62,7 +62,7 @@ export const receiveFirstCode: StepReceiver = receiver(async (deps, ctx, place, 
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), added.recoveryCodes);
 });
 
-/** POST …/enrol-other: another factor is set up. */
+/** POST …/enrol-other: returns to the choice of a factor. */
 export const receiveOtherWay: StepReceiver = receiver(async (deps, ctx, place) => {
   await forgetCodeSentAt(deps.services, waitingAt(deps, ctx, place), visitor(ctx, deps.config));
   seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));

@@ -17,12 +17,12 @@ import { countZones, deleteZoneRow, findZone, insertZone, listZoneNames, selectZ
 
 export type ZoneFields = Pick<NetworkZone, 'name' | 'networks'>;
 
-/** The notification to all processes that cache the zones. */
+/** ID of the notification to all processes that cache the zones. */
 const ZONES = 'zones';
 
 export const listZones = ({ database }: Services, window: Window): Promise<Page<NetworkZone>> => selectZones(database.knex, window);
 
-/** In alphabetical order. */
+/** Names in alphabetical order. */
 export const zoneNames = ({ database }: Services): Promise<readonly string[]> => listZoneNames(database.knex);
 
 /** @throws {ApiError} not found */
@@ -30,7 +30,7 @@ export async function getZone({ database }: Services, id: string): Promise<Netwo
   return requireFound(await findZone(database.knex, id), id, 'Zone');
 }
 
-/** @throws {ApiError} conflict when the name is taken; wrong state when there are too many */
+/** @throws {ApiError} conflict: the name is taken; wrong state: there are too many */
 export function createZone(services: Services, fields: ZoneFields, request: RequestContext): Promise<NetworkZone> {
   return changing(services, async (trx) => {
     if ((await countZones(trx)) >= MOST_ZONES) throw wrongState(`the limit of ${MOST_ZONES} zones is reached. Delete one first`);
@@ -67,7 +67,7 @@ export function updateZone(services: Services, id: string, fields: ZoneFields, r
   });
 }
 
-/** @throws {ApiError} not found; wrong state when a rule names it */
+/** @throws {ApiError} not found; wrong state: a rule uses it */
 export async function deleteZone(services: Services, id: string, request: RequestContext): Promise<void> {
   await changing(services, async (trx, rules) => {
     const before = requireFound(await findZone(trx, id), id, 'Zone');

@@ -12,7 +12,7 @@ import type { NetworkZone } from './network-zones.resource.ts';
 
 const ZONE: Columns<NetworkZone> = { id: 'id', name: 'name', networks: 'networks', created: 'created', lastUpdated: 'last_updated' };
 
-/** @returns false when another zone has that name */
+/** @returns false if another zone has the name */
 export async function insertZone(executor: Executor, zone: NetworkZone): Promise<boolean> {
   return (await executor('network_zones').insert(toRow(ZONE, zone)).onConflict('name').ignore().returning('id')).length === 1;
 }
@@ -27,7 +27,7 @@ export async function selectZones(executor: Executor, window: Window): Promise<P
   return readPage<NetworkZone>(executor('network_zones'), ZONE, window, { search });
 }
 
-/** IDs of the zones in which the rules of the sign-in policy see the address; at most a hundred. @returns undefined: it is no address */
+/** IDs of the zones that contain the address, by the same check as in rules of the sign-in policy. @returns undefined if it is not an address */
 async function zonesAround(executor: Executor, address: string): Promise<readonly string[] | undefined> {
   if (isIP(address) === 0) return undefined;
   const zones: Pick<NetworkZone, 'id' | 'networks'>[] = await executor('network_zones').select('id', 'networks');
@@ -43,12 +43,12 @@ export async function countZones(executor: Executor): Promise<number> {
   return row.n;
 }
 
-/** @returns the names that zones have, in alphabetical order */
+/** @returns the names of all zones, in alphabetical order */
 export async function listZoneNames(executor: Executor): Promise<string[]> {
   return executor('network_zones').orderBy('name').pluck('name');
 }
 
-/** @returns false when another zone has that name; the transaction is then good for nothing more */
+/** @returns false if another zone has the name; the transaction can then only be rolled back */
 export const updateZoneRow = (trx: Executor, id: string, changes: Partial<NetworkZone>): Promise<boolean> =>
   unlessRefused(trx('network_zones').where({ id }).update(toRow<NetworkZone>(ZONE, changes)), 'network_zones_name_key');
 

@@ -75,7 +75,7 @@ const fieldsOf = (held: OrganizationBranding): readonly Field[] => [
   },
 ];
 
-/** An empty field is none. @throws {ApiError} validation */
+/** Parses the form; an empty field means the service's value. @throws {ApiError} validation */
 function brandingIn(held: OrganizationBranding, form: URLSearchParams): OrganizationBranding {
   const typed = Object.entries(typedValues(fieldsOf(held), form)).map(([name, value]) => [name, String(value).trim() || null]);
   return { ...held, ...parse(organizationBrandingFields, Object.fromEntries(typed)) };

@@ -16,10 +16,12 @@ export interface OrganizationBranding extends Looks {
 
 export const NO_BRANDING: OrganizationBranding = { name: null, logoUrl: null, primaryColorHex: null, primaryColorDarkHex: null };
 
-/** With the name under which it appears. */
+/** Branding of an organization with the name to show. */
 export type OrganizationDesign = OrganizationBranding & { readonly name: string };
 
-/** The service's branding with an organization's settings. Both colours are taken together, because a derived colour must not mix two brands. */
+/**
+ * The service's branding with an organization's settings. Both colours come from the same source, because a derived colour must not mix two brands.
+ */
 export function brandedFor<B extends Looks & { readonly name: string }>(service: B, look: OrganizationDesign | undefined): B {
   if (look === undefined) return service;
   const { name, logoUrl, primaryColorHex, primaryColorDarkHex } = look;

@@ -45,7 +45,7 @@ export async function replaceOrganizationBranding(
   });
 }
 
-/** @param wanted an ID or a name, as a request has it */
+/** @param wanted ID or name of the organization, as in a request */
 export const findDesignOfOrganization = async (
   { database: { knex } }: Services,
   wanted: string,

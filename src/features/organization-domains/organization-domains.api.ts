@@ -1,4 +1,4 @@
-/** `account/org/{orgId}/domain`: the e-mail domains of an organization, which a TXT record of DNS verifies. */
+/** `account/org/{orgId}/domain`: the e-mail domains of an organization, verified by a DNS TXT record. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';

@@ -71,8 +71,9 @@ export function addDomain(services: Services, orgId: string, domain: string, req
 }
 
 /**
- * Looks the TXT record up, and verifies the domain. A verified one is returned as it is.
- * @throws {ApiError} not found, forbidden; wrong state: DNS does not have the record, or does not answer; conflict: another organization has verified it
+ * Looks up the TXT record and verifies the domain. A verified domain is returned unchanged.
+ * @throws {ApiError} not found, forbidden; wrong state: the record does not exist, or DNS does not respond; conflict: another organization has
+ * verified the domain
  */
 export async function verifyDomain(
   services: Services,
@@ -111,7 +112,7 @@ export async function verifyDomain(
   });
 }
 
-/** @throws {ApiError} not found, forbidden; wrong state: an identity provider is for the domain */
+/** @throws {ApiError} not found, forbidden; wrong state: an identity provider is connected for the domain */
 export async function removeDomain(services: Services, orgId: string, domain: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_DOMAINS');

@@ -7,7 +7,7 @@ import type { OrganizationDomain } from './organization-domains.resource.ts';
 
 const DOMAIN: Columns<OrganizationDomain> = columns('orgId', 'domain', 'challenge', 'created', 'verified');
 
-/** @returns false when the organization has the domain already */
+/** @returns false if the organization already has the domain */
 export async function insertDomain(trx: Executor, domain: OrganizationDomain): Promise<boolean> {
   return (
     (await trx('organization_domains').insert(toRow(DOMAIN, domain)).onConflict(['org_id', 'domain']).ignore().returning('domain'))
@@ -52,7 +52,7 @@ export async function markVerified(trx: Executor, orgId: string, domain: string,
   }
 }
 
-/** @returns `used`: an identity provider of the organization is for it; the transaction is then good for nothing more */
+/** @returns `used`: an identity provider of the organization is connected for it; the transaction can then only be rolled back */
 export async function deleteDomainRow(trx: Executor, orgId: string, domain: string): Promise<'deleted' | 'used'> {
   try {
     await trx('organization_domains').where({ org_id: orgId, domain }).delete();
@@ -65,11 +65,11 @@ export async function deleteDomainRow(trx: Executor, orgId: string, domain: stri
 
 interface ProvedDomain extends Pick<OrganizationDomain, 'domain' | 'challenge'> {
   readonly orgName: string;
-  /** Challenges of other organizations that claim the domain. */
+  /** Challenges of other organizations that also claim the domain. */
   readonly rivals: readonly string[];
 }
 
-/** Verified ones; those first that other organizations claim. */
+/** Verified domains; first those that other organizations also claim. */
 export async function listProvedDomains(executor: Executor, most: number): Promise<ProvedDomain[]> {
   const rivals = `(SELECT coalesce(json_agg(r.challenge), '[]') FROM organization_domains r WHERE r.domain = d.domain AND r.org_id <> d.org_id)`;
   const { rows } = await executor.raw<{ rows: ProvedDomain[] }>(

@@ -1,4 +1,4 @@
-/** The tab Invitations of an organization: pending invitations; inviting, sending again, revoking. */
+/** Organization → Invitations: pending invitations, with forms to invite, send again and revoke. */
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
@@ -113,7 +113,7 @@ const list: ConsolePage = {
   },
 };
 
-/** Departments and the organization's own roles are for those who manage its members. */
+/** Departments and custom roles are only offered to administrators who manage the organization's members. */
 async function fieldsOf(visit: ConsoleRequest, orgId: string, typed: Typed): Promise<readonly Field[]> {
   const isManager = isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_MEMBERS'), orgId);
   const roles = isManager ? await allOrganizationRoles(visit.services, orgId, visit.request) : [];

@@ -48,7 +48,7 @@ export const invitationFields = z.strictObject({
 export type InvitationInput = z.output<typeof invitationFields>;
 
 export interface Invitation extends Pick<InvitationRow, 'id' | 'email' | 'depId' | 'created' | 'sent' | 'expiresAt'> {
-  /** Its name. */
+  /** Name of the role. */
   readonly role: string;
 }
 
@@ -112,7 +112,10 @@ export async function inviteToOrganization(
   });
 }
 
-/** Sends another link, in the caller's name; the one before ends. @throws {ApiError} not found, forbidden; wrong state: no mail can be sent; rate limited */
+/**
+ * Sends a new link in the caller's name; the previous link becomes invalid.
+ * @throws {ApiError} not found, forbidden; wrong state: e-mail is not possible; rate limited
+ */
 export async function resendInvitation(services: Services, orgId: string, id: string, request: RequestContext): Promise<Invitation> {
   const { email, role } = await getInvitation(services, orgId, id, request);
   await requireMailTo(services, orgId, email, request);
@@ -137,7 +140,7 @@ export async function revokeInvitation(services: Services, orgId: string, id: st
   });
 }
 
-/** Revokes those that a user has sent who leaves the organization. Needs its lock. */
+/** Revokes the invitations that a leaving member has sent. Needs the lock of the organization. */
 export async function revokeInvitationsBy(
   trx: Executor,
   organization: Organization,

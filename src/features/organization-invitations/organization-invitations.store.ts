@@ -9,9 +9,9 @@ export interface InvitationRow {
   readonly id: string;
   readonly orgId: string;
   readonly email: string;
-  /** A built-in one. */
+  /** A built-in role. */
   readonly role: 'owner' | 'admin' | 'member';
-  /** One of the organization's own, beside it. */
+  /** ID of a custom role in addition to it; null: none. */
   readonly roleId: string | null;
   readonly depId: string | null;
   /** SHA-256 of the token. */
@@ -19,7 +19,7 @@ export interface InvitationRow {
   /** Latest sender. */
   readonly createdBy: string;
   readonly created: Date;
-  /** The last time. */
+  /** Time of the latest e-mail. */
   readonly sent: Date;
   readonly expiresAt: Date;
 }
@@ -75,7 +75,7 @@ export async function renewInvitation(
   return (await trx('organization_invitations').where({ id }).update(changes)) === 1;
 }
 
-/** Uses the invitation up. @returns false when it was used before, was revoked, or has expired */
+/** Uses the invitation up. @returns false if it was used before, was revoked, or has expired */
 export async function consumeInvitation(trx: Executor, tokenHash: string, now: Date): Promise<boolean> {
   return (await trx('organization_invitations').where({ token_hash: tokenHash }).where('expires_at', '>', now).delete()) === 1;
 }
@@ -84,11 +84,11 @@ export async function consumeInvitation(trx: Executor, tokenHash: string, now: D
 export const deleteInvitation = async (trx: Executor, id: string): Promise<boolean> =>
   (await trx('organization_invitations').where({ id }).delete()) === 1;
 
-/** Those that a user has sent. */
+/** Invitations that a user has sent. */
 export const listInvitationsBy = (executor: Executor, orgId: string, userId: string): Promise<InvitationRow[]> =>
   executor('organization_invitations').where({ org_id: orgId, created_by: userId }).orderBy('seq').select<InvitationRow[]>(ROW);
 
-/** @returns the number of invitations removed, at most `limit` */
+/** @returns the number of deleted invitations, at most `limit` */
 export async function deleteExpiredInvitations(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('organization_invitations').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('organization_invitations').whereIn('id', expired).delete();

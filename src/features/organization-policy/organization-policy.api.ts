@@ -1,4 +1,4 @@
-/** `account/org/{orgId}/policy`: what an organization demands of those who sign in for it. */
+/** `account/org/{orgId}/policy`: an organization's requirements for signing in to it. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { organizationPolicyFields, organizationPolicyResponse } from './organization-policy.resource.ts';

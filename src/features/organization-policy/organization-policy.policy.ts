@@ -3,13 +3,13 @@
 /** INHERIT: the service's sign-in policy applies. */
 export const ORGANIZATION_MFA = ['INHERIT', 'REQUIRED'] as const;
 
-/** null: as the service has it. */
+/** Requirements of an organization. null: the service's setting applies. */
 export interface OrganizationPolicy {
-  /** REQUIRED: who signs in for the organization uses a second factor. */
+  /** REQUIRED: signing in for the organization requires a second factor. */
   readonly mfa: (typeof ORGANIZATION_MFA)[number];
-  /** So long after the last sign-in for the organization, the user signs in again. */
+  /** Minutes after the last sign-in for the organization, after which users must sign in again. */
   readonly sessionIdleMinutes: number | null;
-  /** So long after the sign-in, the user signs in again, and refresh tokens end. */
+  /** Hours after the sign-in, after which users must sign in again and refresh tokens end. */
   readonly sessionLifetimeHours: number | null;
 }
 
@@ -38,7 +38,7 @@ export function isSessionOver(
   );
 }
 
-/** When refresh tokens of a sign-in end at the latest. @param signedInAt epoch seconds @returns epoch seconds */
+/** Latest end of refresh tokens. @param signedInAt epoch seconds @returns epoch seconds */
 export const endOfGrant = (policy: OrganizationPolicy | undefined, signedInAt: number | undefined): number =>
   policy?.sessionLifetimeHours == null || signedInAt === undefined
     ? Number.POSITIVE_INFINITY

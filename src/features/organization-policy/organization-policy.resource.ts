@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ORGANIZATION_MFA } from './organization-policy.policy.ts';
 
-/** A year: as long as the service's own can be. */
+/** A year: the maximum of the service's own setting. */
 const LONGEST_HOURS = 365 * 24;
 
 export const organizationPolicyFields = z.strictObject({
@@ -21,7 +21,7 @@ export const organizationPolicyFields = z.strictObject({
     .meta({ description: 'Users sign in again so long after their sign-in, and refresh tokens end then; null: as the service has it' }),
 });
 
-/** The whole response. */
+/** The complete response. */
 export const organizationPolicyResponse = z.object({
   mfa: z.enum(ORGANIZATION_MFA),
   sessionIdleMinutes: z.number().nullable(),

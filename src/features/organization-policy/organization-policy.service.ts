@@ -1,4 +1,4 @@
-/** Reads and sets what an organization demands of those who sign in for it. */
+/** Reads and sets an organization's requirements for signing in to it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { requireFound, validation } from '../../platform/errors/errors.ts';
@@ -32,7 +32,7 @@ export async function replaceOrganizationPolicy(
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');
     const before = (await findOrganizationPolicy(trx, orgId)) ?? NO_POLICY;
     const after = { ...NO_POLICY, ...set };
-    // Longer than the service's it would have no effect.
+    // A value longer than the service's would have no effect.
     const problem = longerThanService(after, signIn);
     if (problem !== undefined) throw validation([{ field: problem.field, message: `must be at most ${problem.most}` }]);
     await updateOrganizationPolicy(trx, orgId, isDeepStrictEqual(after, NO_POLICY) ? null : after);

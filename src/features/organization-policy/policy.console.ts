@@ -1,4 +1,4 @@
-/** Organization → Sign-in → Policy: what the organization demands of those who sign in for it, beyond what the service does. */
+/** Organization → Sign-in → Policy: the organization's requirements for signing in, in addition to the service's. */
 import { detailPage, type Piece } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -17,7 +17,7 @@ import type { OrganizationPolicy } from './organization-policy.policy.ts';
 import { organizationPolicyFields } from './organization-policy.resource.ts';
 import { readOrganizationPolicy, replaceOrganizationPolicy } from './organization-policy.service.ts';
 
-// The policy of an organization in words: on its own page, and in the simulator.
+// Describes the policy of an organization, on its own page and in the simulator.
 
 const AS_SERVICE: Piece = { text: 'As for the service', soft: true };
 

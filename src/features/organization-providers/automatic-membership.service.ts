@@ -1,5 +1,6 @@
 /**
- * A sign-in by an organization's provider makes the user a member, if the organization wants that and nobody else could have prepared the account.
+ * Makes users members when they sign in with their organization's provider, if the organization wants that and nobody else could have prepared the
+ * account.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -14,22 +15,22 @@ import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { type DomainConnection, findDomainConnection, isOrganizationProvider } from './organization-providers.store.ts';
 
-/** @returns the organization that has verified the domain of the address and connected it with the provider; undefined: none has */
+/** @returns the organization that has verified the domain of the address and connected it with the provider; undefined: none */
 export async function connectionOf(executor: Executor, idpId: string, email: string | undefined): Promise<DomainConnection | undefined> {
   const domain = email === undefined ? undefined : domainOfAddress(email);
   return domain === undefined ? undefined : findDomainConnection(executor, idpId, domain);
 }
 
 /**
- * Does the provider belong to organizations, and the address to none of their domains? Then the provider is not trusted for it, because its owner can
- * send any address.
+ * Does the provider belong to organizations, and the address to none of their domains? Then the provider is not trusted for the address, because its
+ * owner can send any address.
  */
 export const isOutside = async (executor: Executor, idpId: string, email: string | undefined): Promise<boolean> =>
   (await connectionOf(executor, idpId, email)) === undefined && (await isOrganizationProvider(executor, idpId));
 
 /** User who signed in with a provider. */
 interface Newcomer {
-  /** That the provider has verified. */
+  /** E-mail address that the provider has verified. */
   readonly email: string | undefined;
   readonly user: Pick<User, 'id' | 'login'>;
   /** Was the account created by this sign-in? Accounts that existed before remain the user's own. */
@@ -37,8 +38,8 @@ interface Newcomer {
 }
 
 /**
- * Call in the transaction of the sign-in. Members of other organizations do not join automatically: administrators there may have a way to sign in as
- * them.
+ * Adds the user to the organization of the domain. Call in the transaction of the sign-in. Members of other organizations do not join automatically,
+ * because administrators there may be able to sign in as them.
  */
 export async function joinOrganization(
   trx: Executor,

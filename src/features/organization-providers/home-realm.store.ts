@@ -12,13 +12,16 @@ export interface DomainProvider {
 
 const BY_DOMAIN = {
   name: 'find-domain-providers',
-  // By the key of each provider: of tables that were not analyzed yet PostgreSQL would think that reading all of them is cheaper.
+  // Looks providers up by key: for tables without statistics, PostgreSQL would otherwise read all of them.
   text: `SELECT i.id, i.name, d.required AS "isRequired" FROM organization_provider_domains d
     CROSS JOIN LATERAL (SELECT id, name, seq FROM identity_providers WHERE id = d.idp_id AND status = 'ACTIVE' LIMIT 1) i
     WHERE d.domain = $1 ORDER BY d.required DESC, i.seq`,
 };
 
-/** Active ones, the required one first. @param domain in ASCII; undefined: queried as well, for the same timing */
+/**
+ * Active providers of the domain, the required one first.
+ * @param domain in ASCII; undefined: a query is still sent, so that the timing is the same
+ */
 export async function findDomainProviders(pool: Pick<pg.Pool, 'query'>, domain: string | undefined): Promise<readonly DomainProvider[]> {
   return (await pool.query<DomainProvider>({ ...BY_DOMAIN, values: [domain ?? ''] })).rows;
 }
@@ -26,11 +29,11 @@ export async function findDomainProviders(pool: Pick<pg.Pool, 'query'>, domain: 
 const domainOf = (address: string): string => `lower(substring(${address} from '@([^@]+)$'))`;
 
 /**
- * The provider that the user must sign in with, as SQL: the active one that the domain of their user name or e-mail address requires. Excluded are
- * users who could then not sign in at all (docs/decisions/0081): administrators of the service and, without a linked account at the provider,
- * administrators of organizations and members of other organizations who are not members of the one that requires it.
- * @param user has the columns id, login and email
- * @param wanted conditions of the provider `i` and the domain `d`
+ * SQL expression for the provider that the user must sign in with: the active one that the domain of their user name or e-mail address requires. It
+ * does not apply to users who could then not sign in at all (docs/decisions/0081): administrators of the service and, without a linked account at the
+ * provider, administrators of organizations and members of other organizations who are not members of the one that requires it.
+ * @param user alias of a row with the columns id, login and email
+ * @param wanted expression to select, with the provider as `i` and the domain as `d`
  */
 const requiredOf = (user: string, wanted: string): string => `(SELECT ${wanted} FROM organization_provider_domains d
     JOIN identity_providers i ON i.id = d.idp_id AND i.status = 'ACTIVE'
@@ -43,13 +46,13 @@ const requiredOf = (user: string, wanted: string): string => `(SELECT ${wanted} 
           OR NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = ${user}.id AND m.org_id <> d.org_id))))
   ORDER BY d.domain LIMIT 1)`;
 
-/** ID and name of the provider, as SQL. @param user has the columns id, login and email */
+/** ID and name of the provider, as an SQL expression. @param user alias of a row with the columns id, login and email */
 export const requiredProviderOf = (user: string): string => requiredOf(user, "json_build_object('id', i.id, 'name', i.name)");
 
 export interface RequiredProvider {
   readonly id: string;
   readonly name: string;
-  /** That requires it, in ASCII. */
+  /** The domain that requires it, in ASCII. */
   readonly domain: string;
 }
 

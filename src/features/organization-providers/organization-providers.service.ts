@@ -47,9 +47,9 @@ export async function getProviderOf(
 }
 
 /**
- * Connects a provider with an organization, or replaces how it is connected.
- * @throws {ApiError} not found, forbidden; validation: domains are not verified, the department does not exist, or required users could not come in;
- * conflict: another provider is required for a domain
+ * Connects a provider with an organization, or replaces the settings of the connection.
+ * @throws {ApiError} not found, forbidden; validation: domains are not verified, the department does not exist, or users of a required provider could
+ * not sign in; conflict: another provider is required for a domain
  */
 export function putProviderOf(
   services: Services,
@@ -83,7 +83,7 @@ export function putProviderOf(
   });
 }
 
-/** The provider still belongs to organizations, and its users remain members. @throws {ApiError} not found, forbidden */
+/** Removes the connection. The provider is still not offered to everyone, and its users remain members. @throws {ApiError} not found, forbidden */
 export async function removeProviderOf(services: Services, orgId: string, idpId: string, request: RequestContext): Promise<void> {
   await changing(services, idpId, async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');
@@ -111,7 +111,7 @@ async function changing<T>({ database, notifications }: Services, idpId: string,
   return done;
 }
 
-/** A requirement that lets nobody in would lock the organization out. */
+/** @throws {ApiError} validation: a required provider that admits no users would lock the organization out */
 function refuseUnusable({ domains }: OrganizationProviderFields, linking: 'AUTO' | 'DISABLED'): void {
   if (domains.length === 0) throw validation([{ field: 'domains', message: 'must not be empty with mode REQUIRED' }]);
   if (linking !== 'AUTO')

@@ -32,7 +32,7 @@ const providersOf = (executor: Executor, orgId: string) =>
 
 const complete = (row: Row): OrganizationProvider => ({ ...row, domains: row.domains ?? [] });
 
-/** By words of the name and of the domains, in stored or displayed form. An organization has few domains. */
+/** Searches by words of the name and of the domains, in ASCII or as displayed. An organization has few domains, so no index is needed. */
 const applyProviderSearch = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, ['i.name', SPELLINGS], typed);
 
 /** Oldest first. */
@@ -116,7 +116,7 @@ export async function isUsedBeyond(executor: Executor, idpId: string, orgId: str
   );
 }
 
-/** Meaning of a domain's addresses at a provider. */
+/** Settings of a connection for addresses of one of its domains. */
 export interface DomainConnection {
   readonly orgId: string;
   readonly orgName: string;
@@ -140,7 +140,7 @@ export async function findDomainConnection(executor: Executor, idpId: string, do
     });
 }
 
-/** @returns the organization that has a provider for the domain, which it has verified */
+/** @returns the organization that has connected a provider for the domain, which it has verified */
 export async function findConnectedOrganization(executor: Executor, domain: string | undefined): Promise<string | undefined> {
   const row = await executor('organization_provider_domains')
     .where({ domain: domain ?? '' })
@@ -152,7 +152,7 @@ interface UnusableProvider extends Pick<OrganizationProvider, 'name' | 'status'>
   readonly orgName: string;
 }
 
-/** Required ones that are inactive, or that link no existing users. */
+/** Required providers that are inactive, or do not link existing users. */
 export async function listUnusableProviders(executor: Executor, most: number): Promise<UnusableProvider[]> {
   return executor('organization_providers AS o')
     .join('identity_providers AS i', 'i.id', 'o.idp_id')
@@ -164,7 +164,7 @@ export async function listUnusableProviders(executor: Executor, most: number): P
     .select<UnusableProvider[]>({ name: 'i.name', status: 'i.status', orgName: 'g.name' });
 }
 
-/** Verified domains that no provider is required for, of organizations that require one for others. */
+/** Verified domains without a required provider, of organizations that require one for other domains. */
 export async function listOpenDomains(executor: Executor, most: number): Promise<{ readonly domain: string; readonly orgName: string }[]> {
   return executor('organization_domains AS d')
     .join('organizations AS g', 'g.id', 'd.org_id')

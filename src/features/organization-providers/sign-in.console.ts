@@ -1,4 +1,4 @@
-/** Organization → Sign-in: the identity providers of the organization, and for which of its domains each is. */
+/** Organization → Sign-in: the identity providers of the organization, and the domains of each. */
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
@@ -85,7 +85,7 @@ const list: ConsolePage = {
   },
 };
 
-/** Without the department, which is picked from a list. */
+/** All fields except the department, which is chosen from a list. */
 async function fieldsOf(visit: ConsoleRequest, orgId: string, now?: OrganizationProvider): Promise<readonly Field[]> {
   const domains = await verifiedDomains(visit.services, orgId, visit.request);
   return [

@@ -9,7 +9,8 @@ import {
 } from '../administrators/administration.policy.ts';
 
 /**
- * Nobody can grant or revoke more than their own rights. An admin can also change accounts, so a custom role with all permissions is still less.
+ * Nobody can grant or revoke more than their own permissions. The role admin also allows changes of accounts, so a custom role with all permissions
+ * is not enough to grant it.
  * @param callerRoles roles of the caller
  */
 export function mayGrant(

@@ -26,7 +26,7 @@ export const memberRolesBody = z.strictObject({
     .meta({ description: 'Names: owner, admin, and those of the organization. member goes without saying' }),
 });
 
-/** The built-in ones first. @throws {ApiError} not found, forbidden */
+/** Built-in roles first. @throws {ApiError} not found, forbidden */
 export async function getMemberRoles(
   services: Services,
   orgId: string,
@@ -38,8 +38,8 @@ export async function getMemberRoles(
 }
 
 /**
- * Gives a member exactly these roles. Members who get more rights lose links and sessions that others may have; new owners lose every way to sign in,
- * and choose a new password.
+ * Replaces a member's roles. Members who get more permissions lose links and sessions to which others may have access; new owners lose every way to
+ * sign in, and choose a new password.
  * @param names roles of the organization
  * @throws {ApiError} not found; validation: there is no such role; forbidden: a role that allows more than the caller can do; wrong state: the last
  * owner
@@ -118,11 +118,11 @@ async function refuseChange(trx: Executor, { orgId, userId, roles, losesOwner }:
     throw wrongState('this is the last owner of the organization. Make another member an owner first');
 }
 
-/** @param all the roles that the organization has defined */
+/** @param all custom roles of the organization */
 const rolesNamed = (names: readonly string[], all: readonly OrganizationRole[]): readonly GrantedRole[] =>
   [...BUILT_IN_ROLES, ...all].filter(({ name }) => names.includes(name));
 
-/** The built-in role admin is the administrator's role ORG_ADMIN of the organization, and its events are the same. */
+/** Grants or revokes the built-in role admin. It is the administrator role ORG_ADMIN for the organization, with the same audit events. */
 export async function setAdmin(trx: Executor, orgId: string, user: User, isAdmin: boolean, request: RequestContext): Promise<void> {
   if (isAdmin) {
     const given = await insertRole(trx, user.id, { type: 'ORG_ADMIN', orgId }, present());

@@ -1,4 +1,4 @@
-/** `account/org/{orgId}/role`: the roles of an organization; and `…/member/{userId}/role`: those of a member. */
+/** `account/org/{orgId}/role`: the roles of an organization; `…/member/{userId}/role`: the roles of a member. */
 import { z } from 'zod';
 import { collection } from '../../api/collection.ts';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';

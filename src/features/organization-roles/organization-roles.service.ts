@@ -27,7 +27,7 @@ import {
 
 /** Limit per organization. */
 const MOST_ORGANIZATION_ROLES = 100;
-/** Maximum members with a role that gets more permissions: each of them loses links and sessions in the same transaction. */
+/** Maximum members with a role that gets more permissions: all of them lose links and sessions in the same transaction. */
 const MOST_HOLDERS_TO_WIDEN = 1000;
 
 export const organizationRoleFields = z.strictObject({
@@ -95,7 +95,8 @@ export function createOrganizationRole(
 }
 
 /**
- * Members keep the role. If it gets more permissions, they lose links and sessions that others may have, as when a role is granted.
+ * Changes a role; members keep it. If it gets more permissions, its holders lose links and sessions to which others may have access, as when a role
+ * is granted.
  * @throws {ApiError} not found, forbidden; conflict of the name; wrong state: it gets more permissions, and too many members have it
  */
 export async function updateOrganizationRole(

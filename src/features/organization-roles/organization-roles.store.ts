@@ -1,4 +1,4 @@
-/** Roles that organizations have defined, and the roles of members. The only SQL that writes these tables and marks owners. */
+/** Custom roles of organizations, and the roles of members. The only SQL that writes these tables and marks owners. */
 
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -34,8 +34,8 @@ export const listOrganizationRoles = (executor: Executor, orgId: string): Promis
   executor('organization_roles').where({ org_id: orgId }).orderBy('seq').select<OrganizationRole[]>(ROLE);
 
 /**
- * The names of a member's roles in SQL, as a JSON array: the built-in ones first, then the organization's own in alphabetical order.
- * @param m the alias of the membership's row
+ * SQL expression for the names of a member's roles, as a JSON array: built-in roles first, then the organization's own in alphabetical order.
+ * @param m alias of the membership's row
  */
 export const rolesOfMember = (m: string): string => `(SELECT jsonb_agg(held.name ORDER BY held.place, held.name COLLATE "C") FROM (
     SELECT 0 AS place, 'owner' AS name WHERE ${m}.is_owner
@@ -51,7 +51,7 @@ export async function isLastOwnerAmongOthers(executor: Executor, orgId: string, 
   return (await others.first('user_id')) !== undefined;
 }
 
-/** The names of a member's roles; undefined: they are no member. */
+/** Names of a member's roles; undefined: the user is not a member. */
 export async function findMemberRoles(executor: Executor, orgId: string, userId: string): Promise<readonly string[] | undefined> {
   const { rows } = await executor.raw<{ rows: { roles: string[] }[] }>(
     `SELECT ${rolesOfMember('m')} AS roles FROM memberships m WHERE m.org_id = ? AND m.user_id = ?`,

@@ -1,4 +1,4 @@
-/** The tab Roles of an organization: the list, creating, changing and deleting one; and which roles a member has. */
+/** Organization → Roles: the list, forms to create, change and delete a role, and the roles of a member. */
 
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
@@ -92,7 +92,7 @@ const list: ConsolePage = {
   },
 };
 
-/** Only permissions that the caller has can be given. */
+/** Offers only permissions that the caller has. */
 function fieldsOf(visit: ConsoleRequest, now?: OrganizationRole): readonly Field[] {
   const own = permissionsIn(visit.request.roles, orgIdIn(visit));
   const options: readonly Option[] = Object.entries(PERMISSIONS)

@@ -1,4 +1,7 @@
-/** The link that the service's administrators send to a customer: with it the customer's own administrator sets up the organization's sign-in (docs/decisions/0081). */
+/**
+ * The link that the service's administrators send to a customer, whose own administrator uses it to set up the organization's sign-in
+ * (docs/decisions/0081).
+ */
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -24,8 +27,8 @@ const shown = ({ mode, domain, created, expiresAt, browserHash }: SetupRow): Set
 });
 
 /**
- * Creates a link that replaces the previous one.
- * @returns it with its URL, which is returned only once
+ * Creates a link, which replaces the previous one.
+ * @returns the link with its URL, which is returned only once
  * @throws {ApiError} not found
  */
 export async function createSetup(

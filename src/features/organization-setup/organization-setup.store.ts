@@ -14,7 +14,7 @@ export interface SetupRow {
   readonly idpId: string;
   /** Mode of the provider after the set-up. */
   readonly mode: 'OFFERED' | 'REQUIRED';
-  /** In ASCII; null: not typed yet. */
+  /** In ASCII; null: not entered yet. */
   readonly domain: string | null;
   readonly createdBy: string;
   readonly created: Date;
@@ -28,11 +28,11 @@ export async function replaceSetup(trx: Executor, row: SetupRow): Promise<void> 
   await trx('organization_setups').insert(toRow(ROW, row)).onConflict('org_id').merge();
 }
 
-/** @returns the link that has neither been used up nor expired */
+/** @returns the link, if it was not used and has not expired */
 export const findSetup = (executor: Executor, by: Partial<Pick<SetupRow, 'orgId' | 'tokenHash' | 'browserHash'>>, now: Date) =>
   executor('organization_setups').where(toRow<SetupRow>(ROW, by)).where('expires_at', '>', now).first<SetupRow | undefined>(ROW);
 
-/** Binds the link to a browser. @returns false if another browser has it, or it no longer exists */
+/** Binds the link to a browser. @returns false if another browser has started, or the link no longer exists */
 export async function bindSetup(trx: Executor, tokenHash: string, browserHash: string, now: Date): Promise<boolean> {
   const free = trx('organization_setups').where({ token_hash: tokenHash, browser_hash: null }).where('expires_at', '>', now);
   return (await free.update({ browser_hash: browserHash })) === 1;
@@ -42,7 +42,7 @@ export async function bindSetup(trx: Executor, tokenHash: string, browserHash: s
 export const noteDomain = async (trx: Executor, browserHash: string, domain: string | null): Promise<boolean> =>
   (await trx('organization_setups').where({ browser_hash: browserHash }).update({ domain })) === 1;
 
-/** Uses the link, if it is still for this domain. @returns false if it was used before, was revoked, or has expired */
+/** Uses the link up, if it is still for this domain. @returns false if it was used before, was revoked, or has expired */
 export const consumeSetup = async (trx: Executor, browserHash: string, domain: string, now: Date): Promise<boolean> =>
   (await trx('organization_setups').where({ browser_hash: browserHash, domain }).where('expires_at', '>', now).delete()) === 1;
 
@@ -50,13 +50,13 @@ export const consumeSetup = async (trx: Executor, browserHash: string, domain: s
 export const deleteSetup = async (trx: Executor, orgId: string): Promise<boolean> =>
   (await trx('organization_setups').where({ org_id: orgId }).delete()) === 1;
 
-/** @returns the number of links removed, at most `limit` */
+/** @returns the number of deleted links, at most `limit` */
 export async function deleteExpiredSetups(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('organization_setups').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('org_id');
   return executor('organization_setups').whereIn('org_id', expired).delete();
 }
 
-/** Organizations with an abandoned set-up: their provider is for no domain, and they have no link. */
+/** Organizations with an abandoned set-up: their provider is connected for no domain, and they have no link. */
 export const listAbandonedSetups = (executor: Executor, now: Date, most: number): Promise<string[]> =>
   executor('organization_providers AS o')
     .join('organizations AS g', 'g.id', 'o.org_id')

@@ -1,4 +1,4 @@
-/** Organization → Sign-in → Set-up link: with it the customer's own administrator sets up domain and provider. */
+/** Organization → Sign-in → Set-up link: creates the link for the customer's administrator to set up domain and provider. */
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';

@@ -85,7 +85,7 @@ export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<
   await show(deps, ctx, again, { problem, typed: Object.fromEntries(form) });
 }
 
-/** @returns the problem */
+/** Executes a step. @returns its problem; undefined: none */
 async function carryOut(
   { services, config }: SignInDeps,
   ctx: Koa.Context,

@@ -1,6 +1,6 @@
 /**
- * The page for choosing the organization to sign in for, and the page for users who are not members of the requested one. Whether a page is needed
- * was decided before; the choice is validated again there.
+ * The page for choosing the organization to sign in for, and the page for users who are not members of the requested one. The caller has decided that
+ * a page is needed; the choice is validated afterwards.
  */
 import type Koa from 'koa';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
@@ -10,7 +10,7 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { type InteractionDetails, InteractionEnded, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { listOrganizationsToChoose } from './sign-in-organizations.service.ts';
 
-/** Organizations on the page. */
+/** Maximum organizations on the page. */
 const MOST = 200;
 
 export async function askForOrganization(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {

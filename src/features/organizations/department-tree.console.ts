@@ -12,7 +12,7 @@ export interface Branch {
   readonly name: string;
   /** The subdepartments; empty if the page has no room for another level. */
   readonly children: readonly Branch[];
-  /** The number of all departments below, however deep. */
+  /** Number of all departments below, at any depth. */
   readonly below: number;
   /** Members of this department, without subdepartments. */
   readonly members: number;
@@ -22,9 +22,9 @@ export interface Branch {
 const LEVELS = 5;
 
 /**
- * @param departments all of an organization, parents first
+ * @param departments all departments of an organization, parents first
  * @param parentId root of the tree; null: the whole organization
- * @param members number of members of each
+ * @param members number of members of each department
  */
 export function branchesBelow(
   departments: readonly Node[],
@@ -52,7 +52,7 @@ export function branchesBelow(
   return branches(parentId, LEVELS);
 }
 
-/** The departments above one, the uppermost first. */
+/** The departments above this one, top level first. */
 export function lineAbove<T extends Node>(departments: readonly T[], id: string): readonly T[] {
   const byId = new Map(departments.map((department) => [department.id, department]));
   const line: T[] = [];
@@ -63,7 +63,7 @@ export function lineAbove<T extends Node>(departments: readonly T[], id: string)
   return line.reverse();
 }
 
-/** All departments with their depth, 0 at the top level, in the order given. */
+/** All departments in the given order, with their depth; the top level has 0. */
 export function withDepth<T extends Node>(departments: readonly T[]): readonly { readonly department: T; readonly depth: number }[] {
   const depths = new Map<string | null, number>([[null, -1]]);
   return departments.map((department) => {
@@ -73,7 +73,7 @@ export function withDepth<T extends Node>(departments: readonly T[]): readonly {
   });
 }
 
-/** A department and all below it, by id. */
+/** IDs of a department and all departments below it. @param departments parents first */
 export function within(departments: readonly Node[], id: string): ReadonlySet<string> {
   const found = new Set([id]);
   for (const department of departments) if (department.parentId !== null && found.has(department.parentId)) found.add(department.id);

@@ -1,4 +1,4 @@
-/** The order in which the departments of an organization are shown: every department directly before those below it. */
+/** Display order of an organization's departments: each is directly followed by the departments below it. */
 
 interface Node {
   readonly id: string;
@@ -7,8 +7,8 @@ interface Node {
 }
 
 /**
- * Pre-order, siblings in the order given. Not recursive, so that no depth is too great.
- * @param departments all of one organization; every parent is among them and none is above itself
+ * Pre-order; siblings keep the given order. Not recursive, so that any depth works.
+ * @param departments all departments of one organization; every parent is among them and there are no cycles
  */
 export function inPreOrder<T extends Node>(departments: readonly T[]): T[] {
   const lastFirst = new Map<string | null, T[]>();

@@ -1,4 +1,4 @@
-/** The departments of an organization: the page of one with its subdepartments; adding, changing, moving and deleting. */
+/** The departments of an organization: the page of one with its subdepartments, and forms to add, change, move and delete. */
 
 import { z } from 'zod';
 import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';
@@ -38,7 +38,7 @@ const fieldsFor = async (
 
 const settings = z.object({ name: text({ least: 1 }), originId: text(), parentId: z.string() });
 
-/** Parses the form and finds the named department. @throws {ApiError} validation, not found */
+/** Parses the form and finds the selected parent. @throws {ApiError} validation, not found */
 async function settingsIn(visit: ConsoleRequest, form: URLSearchParams) {
   const { parentId, ...rest } = readFields(settings, form);
   return { ...rest, parentId: (await pickedId(await departmentsIn(visit, orgIdIn(visit)), 'parentId', parentId)) ?? '' };

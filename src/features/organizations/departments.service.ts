@@ -31,8 +31,8 @@ export interface DepartmentInput {
 }
 
 /**
- * All departments of an organization, every one directly before those below it.
- * @returns them and their number
+ * All departments of an organization; each is directly followed by the departments below it.
+ * @returns the departments and their number
  * @throws {ApiError} not found
  */
 export async function departmentTree(

@@ -21,7 +21,7 @@ export async function findDepartment(executor: Executor, orgId: string, id: stri
   return executor('departments').where({ org_id: orgId, id }).first<DepartmentRecord | undefined>(RECORD);
 }
 
-/** All of an organization, oldest first. */
+/** All departments of an organization, oldest first. */
 export async function listDepartments(executor: Executor, orgId: string): Promise<Department[]> {
   return executor('departments').where({ org_id: orgId }).orderBy('seq').select<Department[]>(DEPARTMENT);
 }
@@ -32,7 +32,7 @@ const SELF_AND_ABOVE = `WITH RECURSIVE line AS (
     SELECT d.id, d.parent_id FROM departments d JOIN line ON d.org_id = :orgId AND d.id = line.parent_id
   ) SELECT 1 FROM line WHERE id = :above`;
 
-/** Is one department the other one, or anywhere below it? */
+/** Is it the same department, or below it at any depth? */
 export async function isWithinDepartment(executor: Executor, orgId: string, id: string, above: string): Promise<boolean> {
   const { rows } = await executor.raw<{ rows: unknown[] }>(SELF_AND_ABOVE, { orgId, id, above });
   return rows.length > 0;

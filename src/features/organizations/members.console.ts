@@ -1,4 +1,4 @@
-/** The members of an organization and their departments: adding, moving, removing. Accounts are created and changed elsewhere. */
+/** Organization → Members: members and their departments, with forms to add, move and remove. Accounts are created and changed elsewhere. */
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
@@ -41,7 +41,7 @@ const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] 
   { label: 'Members', href: homeOf(organization.id) },
 ];
 
-/** Filter from the address; an unknown department has no members. */
+/** The filter in the URL; an unknown department has no members. */
 function narrowed({ query }: ConsoleRequest) {
   const q = (query.get('q') ?? '').trim();
   const depId = query.get('department') ?? '';
@@ -133,7 +133,7 @@ const list: ConsolePage = {
   },
 };
 
-/** Maximum departments in a list; others are reached by their pages. */
+/** Maximum departments in a list; the pages of the departments lead to the others. */
 const LISTED = 200;
 
 function departmentsToLookIn(departments: readonly Department[], depId: string): readonly Field[] {
@@ -195,7 +195,7 @@ const move: ConsolePage = {
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
-    // A form about the department must not bring back a member who was removed since.
+    // A form about the department must not add a member again who was removed meanwhile.
     const { userId, depId = '' } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
     await putMember(visit.services, orgId, userId, await departmentIn(visit, form), visit.request);
     const undo = { href: `${homeOf(orgId)}/${encodeURIComponent(userId)}`, fields: { depId } };

@@ -38,7 +38,7 @@ import { checkReadable, getOrganization, lockForChange, target as organizationTa
 import { type Organization, organizationExists } from './organizations.store.ts';
 
 /**
- * The members of an organization, those of its departments included, the oldest memberships first.
+ * The members of an organization, including those of its departments, oldest memberships first.
  * @throws {ApiError} not found
  */
 export async function listMembers(
@@ -54,7 +54,7 @@ export async function listMembers(
   return { ...page, items: page.items.map((member) => ({ ...member, status: statusAt(member, now) })) };
 }
 
-/** One numbered page of the members in any order, with how many there are in all. @throws {ApiError} not found */
+/** One page of the members by number in any order, with the total. @throws {ApiError} not found */
 export async function searchMembers(
   services: Services,
   orgId: string,
@@ -116,7 +116,7 @@ export async function putMembers(
     for (const userId of userIds) results.push({ userId, ...(await putWithin(trx, organization, userId, depId, request)) });
     return results;
   });
-  // Sessions and tokens that were being written while the credentials were revoked.
+  // Also end sessions and tokens that were written while the credentials were being revoked.
   for (const { userId, rises } of put) if (rises) await endSessionsLinksAndTokens(services.database.knex, userId);
   return put.filter(({ isNew }) => isNew).map(({ userId }) => userId);
 }
@@ -141,7 +141,7 @@ async function putWithin(
   const missing = before === undefined ? await insertMembership(trx, after, present(), { isJoined }) : await moveMembership(trx, after);
   if (missing === 'userId') throw notFound(userId, 'User');
   if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
-  // Former administrators may have a link to choose the password.
+  // Former administrators may have a link to choose a password.
   if (before === undefined) await deleteLinksOf(trx, userId);
   if (before === undefined) await recordNewMember(trx, organization, user, after.depId, request);
   else
@@ -188,14 +188,14 @@ export async function removeMember(services: Services, orgId: string, userId: st
       before: described(before),
     });
   });
-  // Tokens that were issued concurrently.
+  // Also end tokens that were issued concurrently.
   await endTokensOfMember(services.database.knex, userId, orgId);
 }
 
 /**
- * Administrators of single organizations can only take users from these: otherwise, a user who is merely visible to them would become changeable as a
- * member.
- * @param need permission in an organization of the user. ALL for a new membership, because it can lead to the account
+ * Finds a user whom the caller can make a member. Administrators of single organizations can only add users of their organizations: otherwise, they
+ * could change a user whom they can merely see.
+ * @param need permission in an organization of the user. ALL for a new membership, because it can give access to the account
  * @throws {ApiError} not found, forbidden
  */
 async function requireUserInReach(trx: Executor, userId: string, request: RequestContext, need: 'MANAGE_MEMBERS' | 'ALL'): Promise<User> {

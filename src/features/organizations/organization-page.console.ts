@@ -14,7 +14,7 @@ export const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: 
 export const organizationPath = (orgId: string): string => `${ORGANIZATIONS_PATH}/${encodeURIComponent(orgId)}`;
 export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '';
 
-/** Can this organization, its departments and its members be changed by the caller? */
+/** Can the caller change this organization, its departments and its members? */
 export const mayChangeOrganization = (
   { request }: ConsoleRequest,
   orgId: string,
@@ -37,7 +37,7 @@ export const organizationCrumbs = ({ id, name }: { id: string; name: string }): 
   { label: verbatim(name), href: organizationPath(id) },
 ];
 
-/** @param isEmpty has it no departments and no members, so that it can be deleted? */
+/** Items of the actions menu. @param isEmpty can it be deleted, because it has no departments and no members? */
 function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, isEmpty: boolean): readonly Action[] {
   if (!mayChangeOrganization(visit, id)) return [];
   const address = organizationPath(id);
@@ -49,10 +49,10 @@ function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, is
   ];
 }
 
-/** A page about one organization, and the permission that an administrator of the organization needs to see it. */
+/** A page below an organization's page, and the permission that administrators of the organization need for it. */
 export interface Below {
   readonly label: string;
-  /** Below the organization's address. */
+  /** Path below the organization's page. */
   readonly path: string;
   /** `SERVICE`: only administrators of the whole service see it. */
   readonly need: OrganizationPermission | 'ANY' | 'SERVICE';
@@ -102,7 +102,7 @@ const maySee = ({ request: { roles = [] } }: ConsoleRequest, orgId: string, { ne
 export const visibleBelow = (visit: ConsoleRequest, orgId: string, label: (typeof TABS)[number]['label']): readonly Below[] =>
   TABS.flatMap((tab: Tab) => (tab.label === label ? tab.pages : [])).filter((page) => maySee(visit, orgId, page));
 
-/** The other pages of the tab Members: buttons beside the list's title, because each is a list of its own. */
+/** Links to the other pages of the tab Members, shown beside the list's title. */
 export const besideMembers = (visit: ConsoleRequest, orgId: string, path: string): readonly Action[] =>
   visibleBelow(visit, orgId, 'Members')
     .filter((page) => page.path !== path)

@@ -1,4 +1,4 @@
-/** The tab Sign-in of an organization: its identity providers, domains and policy one below the other. */
+/** Organization → Sign-in: identity providers, domains and policy on one page. */
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { stackedParts } from '../../pages/console/stacked-pages.ts';
 import { forbidden } from '../../platform/errors/errors.ts';

@@ -1,4 +1,4 @@
-/** Directory → Organizations: the list, one organization with its tree, creating, renaming, deleting. */
+/** Directory → Organizations: the list, one organization with its tree, and forms to create, rename and delete. */
 
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';

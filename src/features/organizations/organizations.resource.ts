@@ -1,9 +1,9 @@
 /** Organizations: the fields of a record. */
 
-/** Source of an organization: local, or an identity source that is mirrored here. */
+/** Source of an organization: created here, or mirrored from an identity source. */
 export type OrganizationType = 'LOCAL' | 'LDAP' | 'SCIM' | 'OIDC';
 
-/** A department as its organization's tree shows it. */
+/** A department in its organization's tree. */
 export interface Department {
   readonly id: string;
   /** null at the top level. */

@@ -34,7 +34,7 @@ export interface NewOrganization {
 }
 
 export interface OrganizationDetail extends Organization {
-  /** Users who belong to it, those of its departments included. */
+  /** Number of members, including those of its departments. */
   readonly memberCount: number;
   readonly editable: boolean;
 }
@@ -42,7 +42,7 @@ export interface OrganizationDetail extends Organization {
 /** Organizations from another source are renamed there. */
 const isEditable = ({ type }: Organization): boolean => type === 'LOCAL';
 
-/** Those within the caller's reach, oldest first. @param page from 1 @param q words of the name and of the external ID */
+/** Organizations within the caller's reach, oldest first. @param page starts at 1 @param q words of the name and of the external ID */
 export const listOrganizations = (
   { database: { knex } }: Services,
   { page, limit, q }: { readonly page: number; readonly limit: number; readonly q?: string | undefined },
@@ -123,9 +123,9 @@ export async function deleteOrganization(services: Services, orgId: string, requ
 }
 
 /**
- * Organizations outside the caller's permissions do not exist for them.
+ * Callers without any permission in an organization cannot see that it exists.
  * @param need absent: any permission in it
- * @throws {ApiError} not found; forbidden: they have only other permissions there
+ * @throws {ApiError} not found; forbidden: the caller has only other permissions there
  */
 export function checkReadable(orgId: string, request: RequestContext, need: OrganizationPermission | 'ANY' = 'ANY'): void {
   const roles = request.roles ?? [];

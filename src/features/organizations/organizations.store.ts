@@ -23,7 +23,7 @@ export interface Organization {
 
 const ORGANIZATION: Columns<Organization> = columns('id', 'name', 'originId', 'type', 'created', 'lastUpdated');
 
-/** Lock held from before a new organization gets its number until the commit. */
+/** Advisory lock, held from before a new organization gets its number until the commit. */
 const CREATION_LOCK = 0x6f726773;
 
 /**
@@ -36,7 +36,7 @@ export async function insertOrganization(trx: Executor, organization: Organizati
   return inserted.length === 1;
 }
 
-/** An organization with the number of users who belong to it, in one statement. */
+/** An organization with its number of members, in one statement. */
 export async function findOrganization(executor: Executor, id: string): Promise<(Organization & { memberCount: number }) | undefined> {
   const memberCount = executor.raw(`${memberCountOf('organizations')} AS "memberCount"`);
   return executor('organizations').where({ id }).first<(Organization & { memberCount: number }) | undefined>(ORGANIZATION, memberCount);
@@ -72,7 +72,7 @@ export interface OrganizationSelection {
   readonly words?: string | undefined;
 }
 
-/** A page by its number, in any order. */
+/** A page by number, in any order. */
 export const selectOrganizations = (
   executor: Executor,
   selection: OrganizationSelection,
@@ -95,7 +95,7 @@ export const selectCountedOrganizations = (
     orders: ORDERS,
   });
 
-/** @returns false when another organization has the name */
+/** @returns false if another organization has the name */
 export const updateOrganization = (
   trx: Executor,
   id: string,

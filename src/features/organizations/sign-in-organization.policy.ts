@@ -2,7 +2,10 @@
 
 import type { OrganizationPolicy } from '../organization-policy/organization-policy.policy.ts';
 
-/** OPTIONAL: only if the request names one. REQUIRED: otherwise the user's only one, or the one that they choose. */
+/**
+ * OPTIONAL: users sign in for an organization only if the request names one. REQUIRED: otherwise for their only organization, or for the one that
+ * they choose.
+ */
 export const ORGANIZATION_SETTING = ['OPTIONAL', 'REQUIRED'] as const;
 export type OrganizationSetting = (typeof ORGANIZATION_SETTING)[number];
 
@@ -10,7 +13,7 @@ export type OrganizationSetting = (typeof ORGANIZATION_SETTING)[number];
 export interface SignInOrganization {
   readonly orgId: string;
   readonly name: string;
-  /** null: none is set. */
+  /** null: the organization has no policy. */
   readonly policy: OrganizationPolicy | null;
 }
 
@@ -18,9 +21,12 @@ export interface OrganizationFacts {
   readonly setting: OrganizationSetting;
   /** The request's parameter `organization`: an ID, or a name. */
   readonly wanted: string | undefined;
-  /** The ID that the user chose, now or earlier in this session. */
+  /** ID of the organization that the user chose, now or earlier in this session. */
   readonly chosen: string | undefined;
-  /** For a request with an organization: that one, if the user is a member. Otherwise the chosen one, then the oldest memberships; at most two. */
+  /**
+   * If the request names an organization: that one, if the user is a member. Otherwise the chosen one first, then the oldest memberships; at most
+   * two.
+   */
   readonly found: readonly SignInOrganization[];
 }
 
@@ -63,7 +69,7 @@ export function decideAmong(
   return decideOrganization({ setting, wanted, chosen: undefined, found });
 }
 
-/** @param isSilent is a page forbidden? @returns undefined: the request continues */
+/** @param isSilent is the request not allowed to show a page? @returns undefined: the request continues */
 export function organizationRefusal({ kind }: OrganizationDecision, isSilent: boolean): { error: string; reason: string } | undefined {
   if (kind === 'not-a-member') return { error: 'access_denied', reason: 'the user is not a member of the organization' };
   if (kind !== 'choose' || !isSilent) return undefined;

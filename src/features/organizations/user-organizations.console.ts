@@ -20,7 +20,7 @@ import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;
 
-/** Is there an organization to which the caller can add users? */
+/** Can the caller add users to any organization? */
 function mayAdd({ request }: ConsoleRequest): boolean {
   const reach = reachOf(request.roles, 'write');
   return reach === 'everything' || reach.size > 0;
@@ -113,7 +113,7 @@ const move: ConsolePage = {
     );
   },
   async receive(visit, form) {
-    // A form about the department must not bring back a member who was removed since.
+    // A form about the department must not add a member again who was removed meanwhile.
     const { user, organization, depId: before } = await affiliationToChange(visit);
     const depId = await pickedId(await departmentsIn(visit, organization.id), 'depId', form.get('depId') ?? '');
     await putMember(visit.services, organization.id, user.id, depId, visit.request);
@@ -136,7 +136,7 @@ const remove: ConsolePage = {
     const { user, organization, depId } = await affiliationToChange(visit);
     const isRestorable = await isMemberRestorable(visit, organization.id, user.id);
     await removeMember(visit.services, organization.id, user.id, visit.request);
-    // The caller may have seen the user through this organization only.
+    // The caller may have been able to see the user only through this organization.
     const isInSight = await userSubject(visit).then(
       () => true,
       () => false,

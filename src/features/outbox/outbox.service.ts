@@ -16,12 +16,14 @@ const MOST_AT_ONCE = 20;
 /** Seconds to the next attempt by default; after the last one, the entry fails for good. */
 export const PAUSES: readonly number[] = [5, 30, 120, 600, 3600];
 
-/** The receiver refuses it permanently: no further attempt. */
+/** The receiver refuses the entry permanently: no further attempt. */
 export class Undeliverable extends Error {
   override readonly name = 'Undeliverable';
 }
 
-/** It cannot be delivered yet, although nothing is wrong with it: it is retried later without a limit, and this does not count as an attempt. */
+/**
+ * The entry cannot be delivered yet, although nothing is wrong with it. It is retried later without a limit, and this does not count as an attempt.
+ */
 export class Postponed extends Error {
   override readonly name = 'Postponed';
   readonly seconds: number;
@@ -41,7 +43,7 @@ export interface Carrier {
    * @throws {Undeliverable} no retry; other errors are retried
    */
   deliver(payload: unknown): Promise<'delivered' | 'dropped' | { readonly delivered: Event }>;
-  /** Audit event when it fails for good. */
+  /** @returns the audit event of an entry that fails for good */
   givenUp(payload: unknown): Pick<Event, 'eventType' | 'displayMessage' | 'targets'>;
   /**
    * @param age seconds since the entry was written
@@ -50,7 +52,7 @@ export interface Carrier {
   pauseAfter?(attempts: number, age: number): number | undefined;
   /** Maximum concurrent deliveries in one process; absent: MOST_AT_ONCE. */
   readonly mostAtOnce?: number;
-  /** Seconds that a delivery is left to the process that took it; absent: `timings.outboxClaim`. */
+  /** Seconds after which another process can claim the entry, if there is no result; absent: `timings.outboxClaim`. */
   readonly takenFor?: number;
 }
 
@@ -64,7 +66,7 @@ export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
 export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
   const { database, log, carriers } = parts;
   const kinds = Object.keys(carriers);
-  /** Receivers with a delivery since the last check: more may be waiting. */
+  /** Kinds with a delivery since the last check: more entries may be due. */
   const delivered = new Set<string>();
   let stopping = false;
   let rest = new AbortController();
@@ -78,7 +80,7 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
     }),
   );
 
-  /** @returns false if something could not be read */
+  /** @returns false if any kind could not be read */
   async function look(among: Iterable<string>): Promise<boolean> {
     const looks = await Promise.all([...among].map((kind) => senders.get(kind)?.sendDue()));
     return !looks.includes(false);
@@ -104,7 +106,7 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
       if (performance.now() < next) await look(again);
       else {
         const pause = (await lookAtAll()) ? timings.outboxPause : timings.outboxPauseAfterFailure;
-        // From the end of the run: a slow database is not queried without a pause.
+        // Counted from the end of the run, so that a slow database is not queried without a pause.
         next = performance.now() + pause;
       }
       await wait(Math.max(0, next - performance.now()), undefined, { signal, ref: false }).catch(() => undefined);
@@ -127,10 +129,10 @@ interface Sender {
   settled(): Promise<void>;
 }
 
-/** @param done called when a delivery has ended and more may be due */
+/** @param done called after a delivery if more entries may be due */
 function sender({ database, log, count }: OutboxParts, kind: string, carrier: Carrier, done: () => void): Sender {
   const underWay = new Map<Promise<void>, OutboxEntry>();
-  /** May more entries be due than the last query has claimed? If not, the next regular query is soon enough. */
+  /** May more entries be due than were claimed? If not, the next regular query is early enough. */
   let leftAny = false;
 
   async function attempt(entry: OutboxEntry): Promise<Outcome> {
@@ -222,7 +224,7 @@ function pauseBefore(error: unknown, carrier: Carrier, { attempts, created }: Ou
     : carrier.pauseAfter(attempts, (present().getTime() - created.getTime()) / 1000);
 }
 
-/** @returns undefined if the entry cannot be read: it must not be retried forever */
+/** @returns undefined if the payload is invalid: such an entry must not be retried forever */
 function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Carrier['givenUp']> | undefined {
   try {
     return carrier.givenUp(payload);
@@ -233,10 +235,10 @@ function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Ca
 
 const later = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
 
-/** The start of a text, without half a surrogate pair at its end, which PostgreSQL would refuse. @param most UTF-16 code units */
+/** The start of a text. Half a surrogate pair at its end, which PostgreSQL would refuse, becomes U+FFFD. @param most UTF-16 code units */
 export const shortened = (text: string, most: number): string => Buffer.from(text.slice(0, most)).toString();
 
-/** In one line: undici's "fetch failed" has the reason in its cause. */
+/** Message of an error with its cause: undici's "fetch failed" has the reason in the cause. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
   return shortened(cause instanceof Error ? `${message}: ${cause.message}` : message, 500);

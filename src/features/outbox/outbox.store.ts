@@ -18,7 +18,7 @@ export interface OutboxEntry {
   /** Object of the entry; null: no ordering. */
   readonly objectKey: string | null;
   readonly payload: unknown;
-  /** Including this one. */
+  /** Number of attempts, including the current one. */
   readonly attempts: number;
   readonly created: Date;
 }
@@ -33,7 +33,7 @@ const PUT_OFF = 5 * 60_000;
 
 export type NewEntry = Pick<OutboxEntry, 'kind' | 'orderingKey' | 'objectKey' | 'payload' | 'created'>;
 
-/** @param entry written in the transaction of its cause; due at once */
+/** @param entry is due immediately @param trx the transaction of its cause */
 export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void> {
   const { kind, orderingKey, objectKey, payload, created } = entry;
   const row = { kind, ordering_key: orderingKey, object_key: objectKey, payload: JSON.stringify(payload), created, due: created };
@@ -43,7 +43,7 @@ export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void>
 /** Entries without a receiver are spread over lanes: each query visits every receiver with pending entries, so there must be few. */
 const LANES = 16;
 
-/** @param name of a sender whose entries should delay those of others as little as possible @returns an ordering key */
+/** @param name of a sender whose entries should delay those of other senders as little as possible @returns an ordering key */
 export const laneOf = (name: string): string => String(Number.parseInt(hash('sha256', name).slice(0, 8), 16) % LANES);
 
 const RECEIVERS = `WITH RECURSIVE receivers AS (

@@ -29,7 +29,7 @@ interface Credentials {
   readonly jwks_uri?: string | undefined;
 }
 
-/** @returns every algorithm that the application cannot sign with, with the setting to change */
+/** @returns every request algorithm that the application cannot use, with the setting to change */
 export function requestAlgProblems(
   settings: RequestAlgSettings & Credentials,
 ): readonly { readonly setting: keyof RequestAlgSettings; readonly message: string }[] {
@@ -54,7 +54,7 @@ export function requestAlgProblems(
 export const RESPONSE_KINDS = ['id_token', 'userinfo', 'introspection', 'authorization'] as const;
 export type ResponseKind = (typeof RESPONSE_KINDS)[number];
 
-/** With keys of the application (RFC 7518 section 4.1). None is derived from a secret, because secrets are rotated. */
+/** Encryption with keys of the application (RFC 7518 section 4.1). None is derived from a secret, because secrets are rotated. */
 export const ENCRYPTION_ALGS = ['RSA-OAEP-256', 'RSA-OAEP', 'ECDH-ES', 'ECDH-ES+A128KW', 'ECDH-ES+A256KW'] as const;
 /** RFC 7518 section 5.1. */
 export const ENCRYPTION_ENCS = ['A128CBC-HS256', 'A256CBC-HS512', 'A128GCM', 'A256GCM'] as const;
@@ -69,7 +69,8 @@ export const ENCRYPTION_SETTINGS = RESPONSE_KINDS.map(encryptedAlg);
 export const RESPONSE_SETTINGS = RESPONSE_KINDS.flatMap((kind) => [signedAlg(kind), encryptedAlg(kind), encryptedEnc(kind)]);
 
 /**
- * Signed: absent is the authorization server's algorithm, of userinfo JSON. Encrypted: absent is not at all. Content encryption: absent is A128CBC-HS256.
+ * Signing algorithm; absent: that of the authorization server, but userinfo is plain JSON. Encryption; absent: none. Content encryption; absent:
+ * A128CBC-HS256.
  */
 export type ResponseSettings = {
   readonly [K in `${ResponseKind}_signed_response_alg`]?: SigningAlg | undefined;

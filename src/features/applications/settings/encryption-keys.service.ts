@@ -66,7 +66,7 @@ export const requestFields = {
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())).max(1000) });
 
-/** @returns why responses of the application cannot be encrypted, with the setting; none: they can */
+/** @returns each problem that prevents encrypted responses for the application, with its setting; empty: none */
 export async function readEncryptionProblems(
   config: Pick<Config, 'allowPrivateNetwork'>,
   settings: ApplicationSettings,

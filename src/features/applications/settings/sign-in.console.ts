@@ -51,7 +51,7 @@ export const accessFields = ({ assignment, consent_method }: Pick<ApplicationSet
   setting({ kind: 'radios', name: 'consent_method', label: 'Ask users for consent', options: CONSENTS, value: consent_method }),
 ];
 
-/** Providers to choose from, and those named that are not there any more. */
+/** The existing providers, and listed providers that no longer exist. */
 function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: GroupContext): readonly Option[] {
   const gone = named.filter((id) => !providers.some((provider) => provider.id === id));
   return [

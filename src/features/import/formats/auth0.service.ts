@@ -51,7 +51,7 @@ function customHash({ algorithm, hash, salt, password, cost, blockSize, parallel
   }
 }
 
-/** @param unless the encoding if none is given */
+/** @param unless encoding to use if none is given */
 function base64Of(
   given: { readonly value: string; readonly encoding?: string | null | undefined } | null | undefined,
   unless: string,
@@ -103,7 +103,7 @@ const auth0User = z.looseObject({
 });
 type Auth0User = z.output<typeof auth0User>;
 
-/** @param passwords hashes by user ID, without the part before the bar */
+/** @param passwords hashes by user ID without the prefix `auth0|` */
 export async function* itemsOfAuth0(
   source: AsyncIterable<Buffer>,
   passwords: ReadonlyMap<string, string> = new Map(),
@@ -164,7 +164,7 @@ function recordOf(user: Auth0User, passwords: ReadonlyMap<string, string>): obje
   const own = { login: username ?? email ?? undefined, email, ...(email && { emailVerified: isVerified === true }) };
   const names = { firstName: user.given_name, lastName: user.family_name, nickName: user.nickname };
   return {
-    // A name that is an address adds nothing to the profile.
+    // A name that equals the e-mail address adds nothing to the profile.
     profile: { ...own, ...names, ...(user.name !== email && { displayName: user.name }), picture, primaryPhone: user.phone_number },
     ...(hash !== undefined && { credentials: { password: { hash } } }),
     status: user.blocked === true ? 'SUSPENDED' : 'ACTIVE',
@@ -200,6 +200,6 @@ function factorsOf({ mfa_factors: factors, multifactor }: Auth0User): object[] {
   return found.map(([, { secret }]) => ({ type: 'TOTP', secret: secret ?? '' }));
 }
 
-/** With only the password, the account would be weaker than before. */
+/** Refuses a user whose second factor cannot be imported: with only the password, the account would be less secure than before. */
 const withoutFactor = (field: string, what: string) =>
   validation([{ field, message: `${what}. Remove the field to import the user without it` }]);

@@ -1,4 +1,4 @@
-/** Users in rows (RFC 4180): the columns of the export, and some more. Memberships are names, or a JSON list of names. */
+/** Users in rows (RFC 4180): the columns of the export, and a few more. Memberships are names, or a JSON list of names. */
 import { CsvError, type Info, parse } from 'csv-parse';
 import { validation } from '../../../platform/errors/errors.ts';
 import { valueOfText } from '../../user-schema/attribute-values.service.ts';
@@ -11,14 +11,14 @@ import { UnreadableSource } from '../import-source.service.ts';
 import { ESCAPED } from '../users-csv.service.ts';
 
 const LONGEST_ROW = 64 * 1024;
-/** Not of the profile. */
+/** Columns that are not attributes of the profile. */
 const OWN_COLUMNS = ['status', 'orgId', 'depId', 'organizations', 'groups', 'password', 'passwordHash', 'totpSecret'] as const;
-/** The export has them, and an import has no use for them. */
+/** Columns of the export that an import ignores. */
 const PASSED_OVER: readonly string[] = ['id', 'created', 'lastLogin'];
 
 type Row = Readonly<Record<string, string>>;
 
-/** @param attributes that operators have added @throws {UnreadableSource} the first row does not name the columns, or the file is no CSV */
+/** @param attributes custom attributes @throws {UnreadableSource} the first row does not name the columns, or the file is not CSV */
 export async function* itemsOfCsv(source: AsyncIterable<Buffer>, attributes: readonly Attribute[]): AsyncGenerator<ImportItem> {
   const parser = parse({
     bom: true,

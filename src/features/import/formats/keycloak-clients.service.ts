@@ -25,17 +25,17 @@ export const keycloakClient = z.looseObject({
 });
 export type KeycloakClient = z.output<typeof keycloakClient>;
 
-/** Every realm has them; they are the doors of Keycloak itself. */
+/** Clients of Keycloak itself, which every realm has. */
 const OWN_CLIENTS: ReadonlySet<string> = new Set([
   ...['account', 'account-console', 'admin-cli', 'broker', 'realm-management', 'security-admin-console'],
 ]);
-/** In the realm `master` each realm has a client, named after it. */
+/** The realm `master` has a client for each realm, named after it. */
 export const isOwnClient = (clientId: string): boolean => OWN_CLIENTS.has(clientId) || clientId.endsWith('-realm');
 
-/** Applications have exact redirect URIs (RFC 9700 section 2.1). */
+/** Redirect URIs with wildcards; applications here need exact redirect URIs (RFC 9700 section 2.1). */
 export const wildcardsOf = ({ redirectUris }: KeycloakClient): string[] => redirectUris.filter((uri) => uri.includes('*'));
 
-/** Partial exports of the admin console hide secrets behind asterisks. */
+/** Is the secret hidden by asterisks, as in partial exports of the admin console? */
 export const isHidden = (secret: string): boolean => /^\*+$/.test(secret);
 
 export function applicationOf(

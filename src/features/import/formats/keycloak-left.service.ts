@@ -1,12 +1,12 @@
 /** Parts of a Keycloak realm that are not imported. Parts that every realm has are not counted. */
 import type { LeftBehind } from './left-behind.service.ts';
 
-/** Scopes of clients that every realm has. */
+/** Client scopes that every realm has. */
 const OWN_SCOPES: ReadonlySet<unknown> = new Set([
   ...['acr', 'address', 'basic', 'email', 'microprofile-jwt', 'offline_access', 'openid', 'organization', 'phone', 'profile'],
   ...['role_list', 'roles', 'saml_organization', 'service_account', 'web-origins'],
 ]);
-/** Keycloak writes it for each client with a service account. */
+/** Keycloak adds this mapper to each client with a service account. */
 const OWN_MAPPER = 'oidc-usersessionmodel-note-mapper';
 
 const credential = (type: string) => ({

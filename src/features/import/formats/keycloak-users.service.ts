@@ -18,7 +18,7 @@ export interface KeycloakGroup {
 /** Group name of a realm role; distinct from a group with the same name. */
 export const roleGroup = (name: string): string => `role:${name}`;
 
-/** Every user of a realm has them, and they mean nothing elsewhere. */
+/** Is it a role of Keycloak itself? Every user of a realm has them, and they mean nothing elsewhere. */
 export const isOwnRole = (name: string): boolean =>
   name === 'offline_access' || name === 'uma_authorization' || name.startsWith('default-roles-');
 
@@ -35,7 +35,7 @@ export function* flatGroups(groups: readonly KeycloakGroup[], above: string): Ge
   }
 }
 
-/** The group with the path and its parents, whose roles its members have too. */
+/** The group with the path and its parent groups, whose roles also apply to its members. */
 export const groupsAbove = (path: string, tree: readonly PlacedGroup[]): PlacedGroup[] =>
   tree.filter((one) => path === one.path || path.startsWith(`${one.path}/`));
 
@@ -44,7 +44,7 @@ const names = z.array(z.string()).default([]);
 const credential = z.looseObject({
   type: z.string(),
   userLabel: z.string().nullish(),
-  /** JSON in text. */
+  /** JSON as a string. */
   secretData: z.string().default('{}'),
   credentialData: z.string().default('{}'),
   priority: z.number().optional(),
@@ -185,7 +185,7 @@ const otpData = z.looseObject({
 });
 const otpSecret = z.looseObject({ value: z.string() });
 
-/** Credentials that are not imported no longer count: users would sign in with less than before. */
+/** Users with a credential that cannot be imported are refused: they would sign in with less security than before. */
 const WITHOUT = 'Remove this credential from the export to import the user without it';
 
 function factorsOf(credentials: readonly Credential[]): object[] {

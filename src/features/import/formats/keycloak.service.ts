@@ -50,7 +50,7 @@ const realm = z.looseObject({
   users: list(z.unknown()),
 });
 
-/** @throws {UnreadableSource} the file is no realm */
+/** @throws {UnreadableSource} the file is not a realm */
 export async function* itemsOfKeycloak(source: AsyncIterable<Buffer>): AsyncGenerator<ImportItem> {
   const document = await documentOf(source);
   // An export of several realms is a list.
@@ -98,7 +98,7 @@ function* rolesOf({ roles }: z.output<typeof realm>): Generator<ImportItem> {
 /** Composite roles of the clients that every realm has. */
 const OWN_COMPOSITES: ReadonlySet<string> = new Set(['realm-admin', 'view-users', 'view-clients', 'manage-account', 'manage-consent']);
 
-/** Keycloak writes placeholders for its own descriptions, such as `${role_offline-access}`. */
+/** Omits placeholders of Keycloak's own descriptions, such as `${role_offline-access}`. */
 const shown = (description: string): string => (description.startsWith('${') ? '' : description);
 
 function* clientsOf({ clients, roles }: z.output<typeof realm>, tree: readonly PlacedGroup[]): Generator<ImportItem> {

@@ -1,4 +1,4 @@
-/** Counts what an import does not take, by kind, for its report. docs/reference/import.md lists the kinds. */
+/** Counts data that an import omits, by kind, for its report. docs/reference/import.md lists the kinds. */
 import type { ImportItem } from '../import-record.service.ts';
 
 /** A kind of object that is not imported. */
@@ -6,9 +6,9 @@ export interface LeftBehind {
   /** Path in the document; `*` stands for each element. */
   readonly at: readonly string[];
   readonly what: string;
-  /** What the operator can do instead. */
+  /** Alternative for the operator. */
   readonly instead: string;
-  /** Absent: all of them. */
+  /** Absent: all elements are counted. */
   isCounted?(value: Readonly<Record<string, unknown>>): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Users as the API and the export have them: one JSON object a line, or an array of them. */
+/** Users in the format of the API and the export: one JSON object per line, or an array. */
 import { malformedBody } from '../../../platform/errors/errors.ts';
 import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { recordsOf, type SourceRecord } from '../import-source.service.ts';

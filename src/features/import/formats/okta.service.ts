@@ -78,7 +78,7 @@ function leftOf({ credentials }: Resource) {
 /** Types of credential provider whose passwords Okta verifies itself. */
 const OWN_PROVIDERS: ReadonlySet<string> = new Set(['OKTA', 'IMPORT']);
 
-/** Okta's statuses that differ from ours. A lock lasts at most an hour here; a user in recovery has a password. */
+/** Okta's statuses that differ from ours. A lock here lasts at most an hour, so the users are active; users in recovery have a password. */
 const STATUSES: Readonly<Record<string, string>> = { LOCKED_OUT: 'ACTIVE', RECOVERY: 'ACTIVE' };
 
 function userItem({ status = 'ACTIVE', profile: given, credentials, groups }: Resource, place: ImportPlace): ImportItem {
@@ -97,7 +97,7 @@ function userItem({ status = 'ACTIVE', profile: given, credentials, groups }: Re
   };
 }
 
-/** Settings of the same name mean the same here. */
+/** Settings with the same name and meaning here. */
 const SETTINGS = [
   ...['application_type', 'redirect_uris', 'post_logout_redirect_uris', 'response_types', 'grant_types', 'consent_method'],
   ...['client_uri', 'logo_uri', 'tos_uri', 'policy_uri', 'initiate_login_uri', 'jwks_uri'],

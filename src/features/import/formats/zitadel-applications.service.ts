@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { LeftBehind } from './left-behind.service.ts';
 
-// Not imported, by the fields of `DataOrg` in Zitadel's API.
+// Data that is not imported, by the fields of `DataOrg` in Zitadel's API.
 
 const of = (field: string, what: string, instead: string): LeftBehind => ({ at: ['*', field, '*'], what, instead });
 const policy = (field: string, what: string, instead: string): LeftBehind => ({ at: ['*', field], what, instead });
@@ -56,7 +56,7 @@ export const zitadelApp = z.looseObject({
     postLogoutRedirectUris: list,
     responseTypes: list,
     grantTypes: list,
-    /** Zero values are left out of Zitadel's JSON: a web application with basic authentication. */
+    /** Zitadel's JSON omits zero values, so the defaults are a web application with basic authentication. */
     appType: z.string().default('OIDC_APP_TYPE_WEB'),
     authMethodType: z.string().default('OIDC_AUTH_METHOD_TYPE_BASIC'),
   }),
@@ -90,7 +90,7 @@ const GRANTS: Readonly<Record<string, string>> = {
 
 const known = (names: readonly string[], table: Readonly<Record<string, string>>): string[] => names.flatMap((name) => table[name] ?? []);
 
-/** The data does not contain the application's private key, so a client that authenticated by one gets a secret. */
+/** The data does not contain the application's private key, so a client that authenticated with one gets a secret. */
 export function applicationValue({ appId, app }: z.output<typeof zitadelApp>, roles: readonly ZitadelRole[]): object {
   const isApi = app.redirectUris.length === 0;
   const method = METHODS[app.authMethodType] ?? 'client_secret_basic';

@@ -29,7 +29,7 @@ type ZitadelOrganization = z.output<typeof organization>;
 const orgs = z.looseObject({ orgs: z.array(organization) });
 const document = z.union([z.looseObject({ dataOrgs: orgs }).transform(({ dataOrgs }) => dataOrgs), orgs]);
 
-/** @throws {UnreadableSource} the file is no such document */
+/** @throws {UnreadableSource} the file is not such a document */
 export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGenerator<ImportItem> {
   const found = document.safeParse(await documentOf(source)).data;
   if (found === undefined)
@@ -49,7 +49,7 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
   for (const [at, one] of found.orgs.entries()) yield* usersOf(one, `orgs[${at}]`, grants, linksOf(one, providers));
 }
 
-/** Users refer to organizations by name: those of two would become members of one. @throws {UnreadableSource} naming both */
+/** Users refer to organizations by name, so members of two organizations with the same name would be mixed. @throws {UnreadableSource} naming both */
 function refuseTwins(orgs: readonly ZitadelOrganization[]): void {
   const places = new Map<string, number>();
   for (const [at, { org }] of orgs.entries()) {
@@ -61,7 +61,7 @@ function refuseTwins(orgs: readonly ZitadelOrganization[]): void {
   }
 }
 
-/** @param applications gets the client IDs of each project */
+/** @param applications receives the client IDs of each project */
 function* applicationsOf(
   { projectRoles, oidcApps, apiApps }: ZitadelOrganization,
   entry: string,
