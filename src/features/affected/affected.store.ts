@@ -68,7 +68,9 @@ const PARTS = {
     users: `provisioned_resources WHERE application_id = :id AND kind = 'user' AND state = 'PROVISIONED'`,
     groups: `provisioned_resources WHERE application_id = :id AND kind = 'group' AND state = 'PROVISIONED'`,
   },
-  scope: { consents: 'consents WHERE server_id = :serverId AND scope = :id' },
+  scope: {
+    consents: 'consents WHERE server_id = :serverId AND scope = (SELECT name FROM scopes WHERE server_id = :serverId AND id = :id)',
+  },
   signalStream: {
     events: `(SELECT FROM outbox WHERE kind = 'signal' AND ordering_key = :id UNION ALL SELECT FROM signal_sets WHERE stream_id = :id) waiting`,
   },

@@ -4,6 +4,6 @@ import type { DetailType } from './detail-types.resource.ts';
 import type { AuthorizationDetail } from './details.policy.ts';
 import { type ShownDetail, shownDetail } from './shown-details.policy.ts';
 
-/** @param type undefined: it was deleted meanwhile */
+/** @param type undefined: it no longer exists */
 export const detailInLanguage = ({ lang, text }: Language, detail: AuthorizationDetail, type: DetailType | undefined): ShownDetail =>
   shownDetail(detail, type, { lang, yes: text('details.yes'), no: text('details.no') });

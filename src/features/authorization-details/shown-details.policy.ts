@@ -93,7 +93,7 @@ function fieldsOf(
   });
 }
 
-/** @param type undefined: it was deleted meanwhile */
+/** @param type undefined: it no longer exists */
 export function shownDetail(detail: AuthorizationDetail, type: ShownType | undefined, words: DetailWords): ShownDetail {
   const own = type?.translations[words.lang];
   const template = own?.template || type?.template;

@@ -2,7 +2,6 @@
 import type { Services } from '../../platform/database/dependencies.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { groupCounts } from '../groups/groups.service.ts';
-import { getServerScope } from '../scopes/scopes.service.ts';
 import { STEPS } from '../users/user-steps.console.ts';
 import type { BulkActionName, BulkItem, BulkKind } from './bulk.resource.ts';
 
@@ -223,10 +222,7 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     label: 'Delete',
     does: 'Requests for the scopes are refused from now on. Standard scopes, and scopes that a claim or an access rule names, stay. This cannot be undone.',
     danger: true,
-    affected: async (services, { serverId = '', id }) => {
-      const { name } = await getServerScope(services, serverId, id);
-      return { consent: (await affectedBy(services, 'scope', { serverId, id: name })).consents };
-    },
+    affected: async (services, { serverId = '', id }) => ({ consent: (await affectedBy(services, 'scope', { serverId, id })).consents }),
   },
   'claims.delete': {
     label: 'Delete',

@@ -80,7 +80,7 @@ export async function deleteServerClaim(services: Services, serverId: string, id
 async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promise<void> {
   const scopes = (await listScopes(trx, serverId)).map(({ name }) => name);
   const claims = (await listClaims(trx, serverId)).filter(({ id }) => id !== claim.id);
-  // The schema is locked, so that an attribute of a claim cannot be removed meanwhile.
+  // The lock on the schema keeps anyone from removing the claim's attribute before the commit.
   const { attributes } = await shareLockUserSchema(trx);
   const names = ['login', 'email', ...BASE_ATTRIBUTES, ...attributes.map(({ name }) => name)];
   const problems = claimProblems(claim, { scopes, claims, attributes: names });

@@ -13,7 +13,7 @@ import { type InteractionDetails, InteractionEnded, type InteractionResult, type
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 
-/** @throws {InteractionEnded} the interaction needs no consent any more, because the session has ended meanwhile */
+/** @throws {InteractionEnded} the session has ended, so the interaction no longer needs consent */
 function consentOf({ consent }: InteractionDetails): Consent {
   if (consent === undefined) throw new InteractionEnded('session-changed');
   return consent;

@@ -74,7 +74,7 @@ export async function countAttempt(executor: Executor, key: CodeKey, most: numbe
   return (await counted.increment('attempts', 1)) === 1 ? findCode(executor, key, now) : undefined;
 }
 
-/** Records that the code was mailed. @returns false if it was used or has expired meanwhile */
+/** Records that the code was mailed. @returns false if it has been used or has expired */
 export async function noteMailed(trx: Executor, id: string, changes: Pick<EmailCode, 'userId' | 'mailedTo' | 'sealed'>): Promise<boolean> {
   return (await trx('email_codes').where({ id }).update(toRow<EmailCode>(CODE, changes))) === 1;
 }

@@ -175,7 +175,7 @@ export async function renewSigningSecret(services: Services, id: string, request
 /**
  * Verifies the address: it must respond to the challenge in a header with `{"verification": "<challenge>"}`. Pending deliveries become due
  * immediately.
- * @throws {ApiError} not found; validation with the problem; wrong state: the hook was changed meanwhile
+ * @throws {ApiError} not found; validation with the problem; wrong state: the hook was changed at the same time
  */
 export async function verifyEventHook(services: Services, id: string, request: RequestContext, call: OutboundCall): Promise<EventHook> {
   const asked = await getEventHook(services, id);

@@ -195,7 +195,7 @@ const move: ConsolePage = {
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
-    // A form about the department must not add a member again who was removed meanwhile.
+    // A form about the department must not add back a member who was removed after the page was loaded.
     const { userId, depId = '' } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
     await putMember(visit.services, orgId, userId, await departmentIn(visit, form), visit.request);
     const undo = { href: `${homeOf(orgId)}/${encodeURIComponent(userId)}`, fields: { depId } };

@@ -113,7 +113,7 @@ const move: ConsolePage = {
     );
   },
   async receive(visit, form) {
-    // A form about the department must not add a member again who was removed meanwhile.
+    // A form about the department must not add back a member who was removed after the page was loaded.
     const { user, organization, depId: before } = await affiliationToChange(visit);
     const depId = await pickedId(await departmentsIn(visit, organization.id), 'depId', form.get('depId') ?? '');
     await putMember(visit.services, organization.id, user.id, depId, visit.request);

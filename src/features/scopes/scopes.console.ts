@@ -231,8 +231,8 @@ const remove = confirmedStep({
   notice: 'scope-deleted',
   async question(visit) {
     const subject = await subjectWithParts(visit);
-    const { name } = await scopeOf(visit, subject);
-    const { consents } = await affectedBy(visit.services, 'scope', { serverId: subject.server.id, id: name });
+    const { id, name } = await scopeOf(visit, subject);
+    const { consents } = await affectedBy(visit.services, 'scope', { serverId: subject.server.id, id });
     const uses = await scopeUses(visit.services, subject.server.id, name);
     const facts = [
       phrase(

@@ -51,6 +51,11 @@ test('a stream is created, verified, changed, paused, enabled and deleted; what 
   assert.match(await step('enable'), /Enabled/);
   await eventually(async () => /Waiting [1-9].*answered 503/.test(wordsOf(await agent.visit(at))), 'the last error is shown');
   assert.match(wordsOf(await agent.visit(HOME)), /Pushed .*answered 503/);
+
+  const confirm = await agent.submit(await agent.visit(HOME), 'console-form', { action: 'signal-streams.pause', chosen: [stream.id] });
+  assert.match(wordsOf(confirm), /Pause: 1 stream\?.*Events wait until the streams are enabled/);
+  await agent.submit(confirm, 'console-form');
+  await eventually(async () => /Paused/.test(wordsOf(await agent.visit(at))), 'the bulk action pauses it');
   assert.match(await step('delete'), /The signal stream is deleted.*There is no signal stream yet/);
 });
 
