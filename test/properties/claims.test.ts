@@ -2,14 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  type AuditRecord,
-  canonical,
-  PSEUDONYM,
-  personalParts,
-  publicForm,
-  withoutParts,
-} from '../../src/features/audit/audit-chain.policy.ts';
+import { type AuditRecord, PSEUDONYM, personalParts, publicForm, withoutParts } from '../../src/features/audit/audit-chain.policy.ts';
 import { isRotationDue, nextRotation } from '../../src/features/authorization-servers/signing-keys.policy.ts';
 import { LARGEST_PAYLOAD, limitToTokenSize, membersSize } from '../../src/features/authorization-servers/token-size.policy.ts';
 import { claimProblems, isProtocolClaim, scopeNameProblem } from '../../src/features/claims/claim-settings.policy.ts';
@@ -27,6 +20,7 @@ import {
   nearestReadable,
   relativeLuminance,
 } from '../../src/features/settings/brand-colours.policy.ts';
+import { canonicalJson } from '../../src/platform/validation/canonical-json.policy.ts';
 import { anyText, endless, of, tried } from './checking.ts';
 
 const scope = fc.constantFrom<string>('openid', 'profile', 'groups', 'read');
@@ -242,9 +236,9 @@ test('one text for one value, and it is read back as the value (RFC 8785)', () =
   };
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat({ max: 3 }), fc.jsonValue(), (value, turn, other) => {
-      assert.equal(canonical(shuffled(value, turn)), canonical(value));
-      assert.deepEqual(JSON.parse(canonical(value)), JSON.parse(JSON.stringify(value)));
-      assert.equal(canonical(value) === canonical(other), isSame(value, other));
+      assert.equal(canonicalJson(shuffled(value, turn)), canonicalJson(value));
+      assert.deepEqual(JSON.parse(canonicalJson(value)), JSON.parse(JSON.stringify(value)));
+      assert.equal(canonicalJson(value) === canonicalJson(other), isSame(value, other));
     }),
     tried(500),
   );

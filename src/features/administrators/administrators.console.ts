@@ -1,4 +1,4 @@
-/** Security → Administrators: who administers what; a role given. It is taken on the page of the user. */
+/** Security → Administrators: lists administrators and assigns roles. Roles are removed on the user's own page. */
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
@@ -14,7 +14,7 @@ import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
 import { listAdministrators } from './administrators.service.ts';
 import { ROLE_EFFECTS_LEAD, ROLE_NAMES, roleFields, roleIn } from './role-form.console.ts';
-import { addressOfTaking } from './roles.console.ts';
+import { addressOfRoleRemoval } from './roles.console.ts';
 import { grantRoles } from './user-roles.service.ts';
 
 const HOME = '/admin/security/administrators';
@@ -109,7 +109,7 @@ const give: ConsolePage = {
     const userIds = chosenIn(form);
     const [granted, ...others] = await grantRoles(visit.services, userIds, await roleIn(visit, form), visit.request);
     const isOne = granted !== undefined && others.length === 0;
-    return { goTo: HOME, notice: 'role-given', undo: isOne ? { href: addressOfTaking(userIds[0] ?? '', granted.id) } : undefined };
+    return { goTo: HOME, notice: 'role-given', undo: isOne ? { href: addressOfRoleRemoval(userIds[0] ?? '', granted.id) } : undefined };
   },
 };
 

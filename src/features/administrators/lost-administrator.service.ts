@@ -3,6 +3,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
@@ -46,8 +47,7 @@ export async function recoverAdministrator(
   idOrLogin: string,
   { resetFactors }: { readonly resetFactors: boolean },
 ): Promise<Recovered> {
-  return services.database.transaction(async (trx) => {
-    const within: Services = { ...services, database: { ...services.database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+  return inOneTransaction(services, async (within, trx) => {
     await lockSuperAdmins(trx);
     const named = (await findUserById(trx, idOrLogin)) ?? (await findUserByLogin(trx, idOrLogin));
     const found = named && (await lockUser(trx, named.id));

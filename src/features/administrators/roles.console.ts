@@ -18,7 +18,7 @@ import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/roles`;
 
 /** The page that removes a role of a user. */
-export const addressOfTaking = (userId: string, roleId: string): string => `${homeOf(userId)}/${encodeURIComponent(roleId)}/take`;
+export const addressOfRoleRemoval = (userId: string, roleId: string): string => `${homeOf(userId)}/${encodeURIComponent(roleId)}/take`;
 
 /** Organization of a role. */
 async function organizationOf(
@@ -55,7 +55,7 @@ const list: ConsolePage = {
           asPhrase(ROLE_OPTIONS.find(({ value }) => value === role.type)?.hint ?? ''),
           { moment: momentOf(role.created) },
         ],
-        actions: isChangeable ? [{ label: 'Remove', href: addressOfTaking(subject.user.id, role.id) }] : [],
+        actions: isChangeable ? [{ label: 'Remove', href: addressOfRoleRemoval(subject.user.id, role.id) }] : [],
       };
     });
     const part = {
@@ -86,7 +86,7 @@ const give: ConsolePage = {
     const { user } = await userSubject(visit);
     const { id } = await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
     const home = homeOf(user.id);
-    return { goTo: home, notice: 'role-given', undo: { href: addressOfTaking(user.id, id) } };
+    return { goTo: home, notice: 'role-given', undo: { href: addressOfRoleRemoval(user.id, id) } };
   },
 };
 

@@ -112,14 +112,14 @@ function record(
   { before, after }: { readonly before?: ApplicationRole; readonly after?: ApplicationRole },
 ): Promise<string> {
   const { id = '', name = '' } = after ?? before ?? {};
-  const told = (role: ApplicationRole) => ({ name: role.name, displayName: role.displayName, description: role.description });
+  const described = (role: ApplicationRole) => ({ name: role.name, displayName: role.displayName, description: role.description });
   return recordEvent(trx, {
     eventType: `application.role.${step}`,
     displayMessage: `${VERBS[step]} role of application`,
     request,
     targets: [{ id, type: 'ApplicationRole', displayName: name }, applicationTarget(application)],
-    ...(before && { before: told(before) }),
-    ...(after && { after: told(after) }),
+    ...(before && { before: described(before) }),
+    ...(after && { after: described(after) }),
   });
 }
 

@@ -219,7 +219,7 @@ export const assignmentEvent = (
   request: RequestContext,
   roles: RolesOfAssignment,
 ): Event => {
-  const told = (names: readonly string[]) => ({
+  const described = (names: readonly string[]) => ({
     ...{ applicationId: application.id, [`${kind}Id`]: assignee.id },
     ...(names.length > 0 && { roles: names }),
   });
@@ -230,8 +230,8 @@ export const assignmentEvent = (
     ],
     request,
     targets: [assignee, applicationTarget(application)],
-    ...(roles.before && { before: told(roles.before) }),
-    ...(roles.after && { after: told(roles.after) }),
+    ...(roles.before && { before: described(roles.before) }),
+    ...(roles.after && { after: described(roles.after) }),
   };
 };
 

@@ -2,6 +2,7 @@
  * The canonical form of an audit event for sealing, and which parts are personal data that can be removed later without breaking the seal. Hashing is
  * in features/audit/audit-digests.service.ts.
  */
+import { canonicalJson } from '../../platform/validation/canonical-json.policy.ts';
 
 interface Party {
   readonly id: string;
@@ -34,7 +35,7 @@ export interface PersonalPart {
   readonly of: readonly string[];
 }
 
-/** Stands for a name that was taken out. */
+/** Replaces an erased name. */
 export const PSEUDONYM = 'deleted user';
 
 const isPerson = ({ id, type }: Party): boolean => type === 'User' && id !== 'unknown';
@@ -77,7 +78,7 @@ function withParts<E extends AuditRecord>(
   };
 }
 
-/** @param names of the parts that are taken out */
+/** @param names of the parts to erase */
 export const withoutParts = <E extends AuditRecord>(event: E, names: ReadonlySet<string>): E => withParts(event, names, PSEUDONYM, {});
 
 /** The event without personal parts and without the other columns of its row; can be kept forever. */
@@ -88,40 +89,39 @@ export function publicForm(event: AuditRecord): AuditRecord {
   return { seq, uuid, published, eventType, severity, displayMessage, actor, client, outcome, target, transactionId, debugContext };
 }
 
-/** One text for one value, however its members are ordered (as RFC 8785, but for the order of members that are called like numbers). */
-export const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, member: unknown) => (isObject(member) ? ordered(member) : member));
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
-const ordered = (value: object): object => Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-
-/** Content of a seal about its batch. */
+/** The fields of a seal that its hash covers. */
 export interface SealedBatch {
-  /** From 1 on, without a gap. */
+  /** Sequence number; starts at 1, without gaps. */
   readonly n: number;
-  /** Hash of the seal before; empty for the first. */
+  /** Hash of the previous seal; empty for the first. */
   readonly previous: string;
   /** Digest of the batch's entries. */
   readonly content: string;
   readonly count: number;
-  /** The latest time of one of the events; null without events. */
+  /** Time of the latest event in the batch; null for an empty batch. */
   readonly newest: Date | null;
-  /** Was nothing left that could have been sealed as well? */
+  /** Does the batch contain all events that were unsealed at that time? */
   readonly complete: boolean;
   readonly sealed: Date;
 }
 
-/** The seal as it is hashed. */
+/** The text that is hashed for a seal. */
 export const sealForm = ({ n, previous, content, count, newest, complete, sealed }: SealedBatch): string =>
-  canonical({ n, previous, content, count, newest, complete, sealed });
+  canonicalJson({ n, previous, content, count, newest, complete, sealed });
 
-/** Milliseconds between an event and its commit, and between the clocks of two machines, at most: transactions end after a minute. */
+/**
+ * Milliseconds. Upper limit for the time between an event and its commit (transactions end after a minute), plus the difference between two machines'
+ * clocks.
+ */
 const SLACK_MS = 15 * 60_000;
 
-/** Does an event claim to have happened long before a moment at which it was not there yet? */
-export const isBackdated = (published: Date, nothingElseThereAt: Date | undefined): boolean =>
-  nothingElseThereAt !== undefined && published.getTime() < nothingElseThereAt.getTime() - SLACK_MS;
+/**
+ * Is an event dated long before a time at which every event was sealed, so that it was inserted later?
+ * @param allSealedAt undefined: no such time is known
+ */
+export const isBackdated = (published: Date, allSealedAt: Date | undefined): boolean =>
+  allSealedAt !== undefined && published.getTime() < allSealedAt.getTime() - SLACK_MS;
 
-/** Did an event happen before a time, or so shortly after it that the two may have been written in reverse order? */
+/** Did an event happen before the time, or so shortly after it that the two may have been written in reverse order? */
 export const isNotMuchLater = (published: Date, moment: Date | undefined): boolean =>
   moment !== undefined && published.getTime() <= moment.getTime() + SLACK_MS;

@@ -5,15 +5,16 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { digest, type Keyring, sameSecret } from '../../platform/crypto/secrets.ts';
-import { type AuditRecord, canonical, personalParts, publicForm, type SealedBatch, sealForm } from './audit-chain.policy.ts';
+import { canonicalJson } from '../../platform/validation/canonical-json.policy.ts';
+import { type AuditRecord, personalParts, publicForm, type SealedBatch, sealForm } from './audit-chain.policy.ts';
 
-/** By name of the part: the salt, or the digest once the part was erased. */
+/** The salt of each part by name; the digest after the part was erased. */
 export type Commitments = Readonly<Record<string, { readonly salt: string } | { readonly digest: string }>>;
 
 /** Sequence number and digest of an event. */
 export type Entry = readonly [seq: number, digest: string];
 
-const commitmentTo = (value: unknown, salt: string): string => createHmac('sha256', salt).update(canonical(value)).digest('base64url');
+const commitmentTo = (value: unknown, salt: string): string => createHmac('sha256', salt).update(canonicalJson(value)).digest('base64url');
 
 /** @returns a fresh salt for each personal part */
 export const newCommitments = (event: AuditRecord): Commitments =>
@@ -38,9 +39,9 @@ function digestsOf(event: AuditRecord, commitments: Commitments): Record<string,
 }
 
 export const eventDigest = (event: AuditRecord, commitments: Commitments): string =>
-  digest(canonical({ event: publicForm(event), personal: digestsOf(event, commitments) }));
+  digest(canonicalJson({ event: publicForm(event), personal: digestsOf(event, commitments) }));
 
-export const contentDigest = (entries: readonly Entry[]): string => digest(canonical(entries));
+export const contentDigest = (entries: readonly Entry[]): string => digest(canonicalJson(entries));
 export const sealHash = (seal: SealedBatch): string => digest(sealForm(seal));
 
 export interface Signature {
@@ -48,7 +49,7 @@ export interface Signature {
   readonly mac: string;
 }
 
-/** Record of removed seals: this one and all earlier ones. */
+/** Record that this seal's events and all earlier ones were removed. */
 export interface Removal {
   readonly n: number;
   readonly hash: string;
@@ -68,11 +69,11 @@ export class AuditSigner {
   }
 
   signSeal = (hash: string): Signature => this.#sign(`seal ${hash}`);
-  signRemoval = (removal: Removal): Signature => this.#sign(`removal ${canonical(removal)}`);
+  signRemoval = (removal: Removal): Signature => this.#sign(`removal ${canonicalJson(removal)}`);
   /** @returns undefined if the key is not in SECRET_KEY */
   isSealRight = (hash: string, signature: Signature): boolean | undefined => this.#isRight(`seal ${hash}`, signature);
   isRemovalRight = (removal: Removal, signature: Signature): boolean | undefined =>
-    this.#isRight(`removal ${canonical(removal)}`, signature);
+    this.#isRight(`removal ${canonicalJson(removal)}`, signature);
 
   #sign(text: string): Signature {
     return { keyId: this.keyId, mac: this.#macOf(text, this.keyId) ?? '' };

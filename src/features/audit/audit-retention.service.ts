@@ -1,7 +1,7 @@
 /**
- * Removes audit events at the end of their retention (settings/audit), and erases the data of deleted users from the others. Retention removes
- * whole batches, always the oldest, so that the rest has no gaps. Their seals stay, and the last removed one is signed: events that are missing
- * without this signature were not removed here.
+ * Removes audit events at the end of their retention (settings/audit), and erases the data of deleted users from the others. Retention removes whole
+ * batches, oldest first, so that the remaining log has no gaps. Their seals stay, and the last removed seal gets a signature: if events are missing
+ * without it, they were not removed by the service.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -45,11 +45,11 @@ export async function removeOldEvents(services: Removing): Promise<boolean> {
     const keptSince = new Date(now.getTime() - retentionDays * DAY_MS);
     const seals = await oldestKeptSeals(trx, MOST_SEALS);
     let events = 0;
-    const oldEnough = seals.findIndex(({ newest, sealed, count }, turn) => {
+    const firstKept = seals.findIndex(({ newest, sealed, count }, turn) => {
       events += count;
       return (newest ?? sealed) >= keptSince || (turn > 0 && events > MOST_EVENTS);
     });
-    const old = oldEnough === -1 ? seals : seals.slice(0, oldEnough);
+    const old = firstKept === -1 ? seals : seals.slice(0, firstKept);
     const [first, last] = [old[0], old.at(-1)];
     if (first === undefined || last === undefined) return false;
 
@@ -69,7 +69,7 @@ export async function removeOldEvents(services: Removing): Promise<boolean> {
   });
 }
 
-/** After a change of SECRET_KEY, signs the removal with the new key, while the previous one still verifies it. */
+/** After a change of SECRET_KEY, signs the removal record with the new key, as long as a previous key still verifies it. */
 export async function renewSignature({ database, keyring, log }: Removing): Promise<void> {
   const signer = new AuditSigner(keyring);
   await database.transaction(async (trx) => {
@@ -92,7 +92,7 @@ const BATCH = 500;
 /** Milliseconds after the deletion in which requests that began before it may still write events about the user. */
 const LATE_EVENTS = 120_000;
 
-/** One batch. @returns whether there may be more to do at once */
+/** Erases one batch. @returns whether there may be more to do at once */
 export async function eraseDue({ database }: Pick<Services, 'database'>, batch = BATCH): Promise<boolean> {
   return database.transaction(async (trx) => {
     if (!(await lockSealing(trx))) return false;

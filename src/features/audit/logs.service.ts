@@ -1,4 +1,4 @@
-/** Reads what happened: the events that features/audit/audit.service.ts wrote. */
+/** Reads audit events, which features/audit/audit.service.ts writes. */
 
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -65,7 +65,7 @@ export async function readLogs(services: Services, { filter, q = '', ...span }: 
     filter: filter === undefined ? undefined : parseFilter(filter, ATTRIBUTES, 'filter'),
   };
   const read = () => listAuditEvents(services.database.knex, selection, window);
-  return words.length > 0 || filter !== undefined ? inTurn('', read) : read();
+  return words.length > 0 || filter !== undefined ? withSearchLimit('', read) : read();
 }
 
 /** Milliseconds before and after an event that are searched for events of the same request. */
@@ -97,7 +97,7 @@ const searching = new Map<string, number>();
  * @param orgId of the log; empty: the log of the service
  * @throws {ApiError} rate limited; validation: it took too long
  */
-async function inTurn<T>(orgId: string, search: () => Promise<T>): Promise<T> {
+async function withSearchLimit<T>(orgId: string, search: () => Promise<T>): Promise<T> {
   const running = searching.get(orgId) ?? 0;
   if (running >= MOST_SEARCHES) throw rateLimited(1);
   searching.set(orgId, running + 1);
@@ -152,5 +152,5 @@ async function listOrganizationEvents(
 ): Promise<Page<StoredEvent>> {
   const filter = typed === undefined ? undefined : parseFilter(typed, ORGANIZATION_ATTRIBUTES, 'filter');
   const read = () => listEventsOfObject(knex, orgId, window, { ...span, filter });
-  return filter !== undefined || span.since !== undefined || span.until !== undefined ? inTurn(orgId, read) : read();
+  return filter !== undefined || span.since !== undefined || span.until !== undefined ? withSearchLimit(orgId, read) : read();
 }

@@ -36,16 +36,16 @@ export interface RejectedRequest {
   readonly endpoint: 'authorize' | 'token';
   readonly clientId: string;
   readonly server: { readonly id: string; readonly name: string };
-  /** The error code that the application was answered. */
+  /** Error code of the response to the application. */
   readonly error: string;
   readonly description: string;
-  /** The redirect URI of the request, if it is the reason. */
+  /** The redirect URI of the request, if it caused the error. */
   readonly redirectUri?: string | undefined;
 }
 
-/** A client that introduced itself by a document which cannot be accepted. */
+/** A client ID metadata document that was refused. */
 export interface RefusedDocument {
-  /** The address of the document. */
+  /** URL of the document. */
   readonly clientId: string;
   readonly reason: string;
   readonly server: { readonly id: string; readonly name: string };
@@ -62,14 +62,14 @@ const EVENTS = {
 type Connection = Omit<RequestContext, 'actor' | 'roles'>;
 
 export class RefusedRequests {
-  readonly #told = new LRUCache<string, true>({ ...atMost(MOST_REMEMBERED), ttl: ONCE_IN_MS });
+  readonly #recent = new LRUCache<string, true>({ ...atMost(MOST_REMEMBERED), ttl: ONCE_IN_MS });
 
   constructor(readonly services: Pick<Services, 'database'>) {}
 
   /** @param request the sender, as far as the connection reveals */
   async note(refused: RefusedRequest, request: Connection): Promise<void> {
     const { endpoint, userId, server, decision } = refused;
-    // Not the scopes: the caller chooses them, and could decide how much is written.
+    // The key does not contain the scopes: the caller chooses them, and could fill the log with different ones.
     const { clientId, grantType } = decision.request;
     await this.#once([endpoint, userId, server.id, decision.kind, clientId, grantType], () => this.#write(refused, request));
   }
@@ -112,12 +112,12 @@ export class RefusedRequests {
   /** Skips duplicates within a minute. */
   async #once(what: readonly unknown[], write: () => Promise<void>): Promise<void> {
     const same = JSON.stringify(what);
-    if (this.#told.has(same)) return;
-    this.#told.set(same, true);
+    if (this.#recent.has(same)) return;
+    this.#recent.set(same, true);
     try {
       await write();
     } catch (error) {
-      this.#told.delete(same);
+      this.#recent.delete(same);
       throw error;
     }
   }

@@ -1,5 +1,7 @@
 /** Authorization details (RFC 9396), evaluated by the server's types and earlier grants: pure decisions for the protocol and the simulator. */
 
+import { canonicalJson } from '../../platform/validation/canonical-json.policy.ts';
+
 export interface AuthorizationDetail {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -17,19 +19,14 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** Fields with the same meaning for every type, lists of strings (RFC 9396 section 2.2). A shorter list requests less. */
 export const LISTS = ['locations', 'actions', 'datatypes', 'privileges'] as const;
 
-/** @returns the same text for values that differ in the order of their members alone */
-export const canonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_name, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
-
 export const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 export const isListOfTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** @returns why the application cannot be granted the detail; undefined: it can @param allowed names of the types that the application can request */
+/**
+ * @returns the reason why the application cannot be granted the detail; undefined: it can
+ * @param allowed names of the types that the application can request
+ */
 function refusal(detail: AuthorizationDetail, { types, allowed }: Pick<DetailFacts, 'types' | 'allowed'>): string | undefined {
   const type = types.get(detail.type);
   if (type === undefined) return 'the authorization server does not have this type. Create it there';
@@ -59,11 +56,11 @@ export interface DetailFacts {
 
 export type DetailDecision =
   | { readonly details: readonly AuthorizationDetail[] }
-  | { readonly problem: string /** In the requested list. */; readonly index: number };
+  | { readonly problem: string /** Index in the requested list. */; readonly index: number };
 
 /**
- * Decides the details of a code or token. If none are requested, earlier ones are granted again, except those of types that were deleted or taken
- * from the application.
+ * Decides the details of a code or token. If none are requested, earlier ones are granted again, except those whose type was deleted or is no longer
+ * allowed for the application.
  */
 export function decideDetails(facts: DetailFacts): DetailDecision {
   const { asked, granted } = facts;

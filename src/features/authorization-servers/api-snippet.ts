@@ -64,7 +64,7 @@ const server = createServer(async (request, response) => {
   const claims = await verify(token).catch(() => undefined);
   if (claims === undefined) return challenge(response, { error: 'invalid_token' });
 
-  // RFC 9470: the application sends the user to sign in again with these parameters, and comes back with a new token
+  // RFC 9470: the application lets the user sign in again with these parameters, and returns with a new token
   const isTooOld = needs.maxAge !== undefined && !(claims.auth_time + needs.maxAge >= Date.now() / 1000);
   const isTooWeak = needs.acr !== undefined && claims.acr !== needs.acr;
   if (isTooOld || isTooWeak)

@@ -59,12 +59,12 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
 
 /** The names of these IDs, in their order; the ID itself if the object no longer exists. */
 export const namesOf = (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string[]> =>
-  inTurn(ids, async (id) => (await NAMINGS[kind].nameOf(visit, id)) ?? id);
+  oneByOne(ids, async (id) => (await NAMINGS[kind].nameOf(visit, id)) ?? id);
 
 /** @param field of the form @throws {ApiError} validation: an unknown or ambiguous name */
 export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: string, names: readonly string[]): Promise<string[]> {
   const problems: FieldProblem[] = [];
-  const ids = await inTurn(names, async (name) => {
+  const ids = await oneByOne(names, async (name) => {
     const found = await NAMINGS[kind].idsOf(visit, name);
     if (found.length === 0) problems.push({ field, message: NAMINGS[kind].problem(name) });
     if (found.length > 1)
@@ -78,8 +78,8 @@ export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: st
   return [...new Set(ids.flat())];
 }
 
-/** Sequentially: a long list must not use all database connections. */
-async function inTurn<T, U>(items: readonly T[], step: (item: T) => Promise<U>): Promise<U[]> {
+/** Runs one step after another: a long list must not use all database connections. */
+async function oneByOne<T, U>(items: readonly T[], step: (item: T) => Promise<U>): Promise<U[]> {
   const results: U[] = [];
   for (const item of items) results.push(await step(item));
   return results;

@@ -19,24 +19,24 @@ import { userTarget } from '../users/user-reach.service.ts';
 import { findUserById, findUserByLogin, findUserByUniqueEmail } from '../users/users.store.ts';
 import { listWaitingRequests, type WaitingRequest } from './waiting-requests.store.ts';
 
-/** `outbox.kind` of a sign-in request that was stored. */
+/** `outbox.kind` of the e-mail about a new sign-in request. */
 export const SIGN_IN_REQUEST = 'sign-in-request';
 
 /** Page with a user's pending requests. */
 export const REQUESTS_PAGE = '/account/requests';
 
 const note = z.object({
-  /** null: the request names nobody. */
+  /** null: the hint matches no user. */
   userId: z.string().nullable(),
   clientId: z.string(),
   application: z.string(),
   serverId: z.string(),
-  /** Key of its row; absent in notes from before 2026-11-26. */
+  /** ID of the request's row; absent in entries written before 2026-11-26. */
   requestId: z.string().optional(),
 });
 type Note = z.output<typeof note>;
 
-/** @returns the entry of the outbox that a request is stored with. @param userId null: the request names nobody */
+/** @param request its userId is null if the hint matches no user @returns the outbox entry that is written with a request */
 export const signInRequestNote = (request: Note): { readonly kind: string; readonly orderingKey: string; readonly payload: Note } => ({
   kind: SIGN_IN_REQUEST,
   orderingKey: laneOf(request.clientId),
@@ -58,13 +58,13 @@ export function signInRequestMails(services: Services): Carrier {
       if (user === undefined || user.status !== 'ACTIVE') return 'dropped';
       const context: RequestContext = { actor: { id: clientId, type: 'PublicClientApp', displayName: application } };
       const waiting = (await requestsWaitingFor(database, user.id)).find(({ id }) => id === request.requestId);
-      const failure = await reasonOfSilence(services, user, context);
+      const failure = await reasonNotMailed(services, user, context);
       await database.transaction(async (trx) => {
         if (failure === undefined && hasMailAddress(user))
           await queueMail(trx, keyring, user, 'sign-in-request', {
             to: user.email,
             values: { application },
-            // Not the page of the request itself, which does not return after a sign-in.
+            // A link to the request's own page would not lead back there after a sign-in.
             link: `${config.baseUrl}${REQUESTS_PAGE}${waiting === undefined ? '' : `?code=${waiting.code}`}`,
           });
         await recordEvent(trx, {
@@ -85,8 +85,8 @@ export function signInRequestMails(services: Services): Carrier {
   };
 }
 
-/** Why no mail is sent; the request waits on the user's page all the same. */
-async function reasonOfSilence(
+/** @returns the reason why no e-mail is sent; undefined: it is sent. The user's page shows the request in either case */
+async function reasonNotMailed(
   services: Services,
   user: { readonly id: string; readonly email: string | null },
   context: RequestContext,

@@ -7,7 +7,15 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { changeSettings, readSettings } from '../settings/settings.service.ts';
 import { settingsBodies } from '../settings/settings-fields.service.ts';
-import { BOT_DEFAULTS, BOT_MODES, BOT_PURPOSES, type BotMode, type BotPurpose, type BotSettings, UNPROVED } from './bots.policy.ts';
+import {
+  BOT_DEFAULTS,
+  BOT_MODES,
+  BOT_PURPOSES,
+  type BotMode,
+  type BotPurpose,
+  type BotSettings,
+  LIMITS_WITHOUT_PROOF,
+} from './bots.policy.ts';
 
 const HOME = '/admin/security/bots';
 
@@ -31,10 +39,10 @@ const fieldsOf = (settings: BotSettings): readonly Field[] =>
         hint:
           name === 'signIn'
             ? phrase('After {count} failures from one network in 15 minutes, passwords without a proof are refused.', {
-                count: UNPROVED[name][value],
+                count: LIMITS_WITHOUT_PROOF[name][value],
               })
             : phrase('After {count} requests from one network in 15 minutes, those without a proof are refused.', {
-                count: UNPROVED[name][value],
+                count: LIMITS_WITHOUT_PROOF[name][value],
               }),
       }),
     })),

@@ -13,10 +13,10 @@ export type BotSettings = Readonly<Record<BotPurpose, BotMode>>;
 export const BOT_DEFAULTS: BotSettings = { signUp: 'ADAPTIVE', passwordReset: 'OFF', signIn: 'OFF' };
 
 /**
- * Requests (for sign-in: failures) of one network in 15 minutes that need no proof. Never zero, because browsers without scripts cannot compute one,
+ * Requests (for signIn: failures) of one network in 15 minutes that need no proof. Never zero, because browsers without scripts cannot compute one,
  * and their requests are verified by e-mail.
  */
-export const UNPROVED: Readonly<Record<BotPurpose, Readonly<Record<Exclude<BotMode, 'OFF'>, number>>>> = {
+export const LIMITS_WITHOUT_PROOF: Readonly<Record<BotPurpose, Readonly<Record<Exclude<BotMode, 'OFF'>, number>>>> = {
   signUp: { ADAPTIVE: 10, ALWAYS: 3 },
   passwordReset: { ADAPTIVE: 5, ALWAYS: 2 },
   signIn: { ADAPTIVE: 20, ALWAYS: 10 },

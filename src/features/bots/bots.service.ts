@@ -1,4 +1,7 @@
-/** Applies `settings/bots`: a request that brings no proof of work meets a stricter limit of its network. Browsers without script are slowed down, never shut out. */
+/**
+ * Applies `settings/bots`: without a proof of work, a stricter rate limit applies to the network. Browsers without scripts are slowed down, but never
+ * blocked for good.
+ */
 import { randomInt } from 'node:crypto';
 import { createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
@@ -14,7 +17,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY } from '../audit/audit-event.policy.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { LIMITS_OF_REQUESTS, networkOf, TooManyFailures } from '../sign-in/failure-limits.service.ts';
-import { type BotPurpose, UNPROVED } from './bots.policy.ts';
+import { type BotPurpose, LIMITS_WITHOUT_PROOF } from './bots.policy.ts';
 
 // Proof of work with the ALTCHA protocol, version 2: the browser searches for a number with many PBKDF2 derivations, in about half a second.
 // Challenges are signed, expire, and work once across all processes. Nothing about the visitor is stored, and no other service is involved.
@@ -22,14 +25,14 @@ import { type BotPurpose, UNPROVED } from './bots.policy.ts';
 const ALGORITHM = 'PBKDF2/SHA-256';
 /** Iterations of one derivation. */
 const COST = 5000;
-/** Derivations until the number is found. */
+/** Range of the number of derivations until the solution is found. */
 const [FEWEST, MOST] = [100, 300] as const;
 const LONGEST_PROOF = 4096;
 
 const secretsOf = ({ keyring }: Pick<Services, 'keyring'>): readonly string[] =>
   keyring.keysOf('gatehouse proof of work').map((key) => key.toString('base64url'));
 
-/** @returns the puzzle for a browser, JSON */
+/** @returns the challenge for a browser, as JSON */
 async function newChallenge(services: Pick<Services, 'keyring'>, purpose: BotPurpose): Promise<string> {
   const [secret = ''] = secretsOf(services);
   const challenge = await createChallenge({
@@ -61,7 +64,7 @@ function read(sent: string): z.output<typeof proof> | undefined {
   }
 }
 
-/** Uses a proof; of concurrent uses, one succeeds. @param sent the form's value */
+/** Uses a proof up; of concurrent uses, one succeeds. @param sent the form's value @returns false if it is invalid or was used before */
 async function useProof(services: Pick<Services, 'keyring' | 'database'>, purpose: BotPurpose, sent: string): Promise<boolean> {
   const { challenge, solution } = read(sent) ?? {};
   const now = epochSeconds();
@@ -84,29 +87,29 @@ async function useProof(services: Pick<Services, 'keyring' | 'database'>, purpos
   );
 }
 
-/** The request brings no proof, and its network has sent too many without one. */
+/** The request has no proof of work, and its network has sent too many without one. */
 export class ProofMissing extends Error {
   override readonly name = 'ProofMissing';
-  /** @param retryAfter seconds, for a browser without script */
+  /** @param retryAfter seconds until a request without proof is accepted again */
   constructor(readonly retryAfter: number) {
     super(`a proof of work is missing; without one the network is heard again in ${retryAfter} s`);
   }
 }
 
-/** @returns what the browser has to solve beside the form, JSON; undefined: nothing */
+/** @returns the challenge that the browser must solve for the form, as JSON; undefined: none */
 export async function challengeFor(services: Services, purpose: BotPurpose, address: string | undefined): Promise<string | undefined> {
   const mode = (await currentSettings(services, 'bots'))[purpose];
   if (mode === 'OFF' || !services.config.rateLimits || address === undefined) return undefined;
   const isAsked =
     mode === 'ALWAYS' ||
-    (await failuresOf(services.database.pool, LIMITS_OF_REQUESTS[purpose], networkOf(address))) >= UNPROVED[purpose].ADAPTIVE;
+    (await failuresOf(services.database.pool, LIMITS_OF_REQUESTS[purpose], networkOf(address))) >= LIMITS_WITHOUT_PROOF[purpose].ADAPTIVE;
   return isAsked ? newChallenge(services, purpose) : undefined;
 }
 
 /**
- * Applies the rate limit of a request, a stricter one without proof of work.
+ * Applies the rate limit of a request. Without proof of work, a stricter limit applies.
  * @param sent the proof in the form
- * @param limit refuses when the network exceeds a number of requests; undefined: the general limit
+ * @param limit throws if the network exceeds the given number of requests; undefined: the general limit
  * @throws {ProofMissing}
  * @throws {TooManyFailures}
  */
@@ -117,7 +120,7 @@ export async function limitUnproved(
 ): Promise<void> {
   const mode = (await currentSettings(services, 'bots'))[purpose];
   const isProved = mode === 'OFF' || (sent !== '' && (await useProof(services, purpose, sent)));
-  const most = isProved ? undefined : UNPROVED[purpose][mode];
+  const most = isProved ? undefined : LIMITS_WITHOUT_PROOF[purpose][mode];
   try {
     await limit(most);
   } catch (error) {
@@ -127,7 +130,7 @@ export async function limitUnproved(
   }
 }
 
-/** Once while it lasts, not for every request. */
+/** Records the block once while it lasts, not for every request. */
 async function record({ database }: Services, purpose: BotPurpose, most: number, address: string, seconds: number): Promise<void> {
   const once = { prefix: `unproved-${purpose}`, most: 1, seconds };
   if ((await countFailure(database.pool, once, networkOf(address))).bars === undefined) return;

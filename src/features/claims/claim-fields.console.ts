@@ -9,7 +9,14 @@ import { claimFields } from '../authorization-servers/authorization-server-field
 import type { GroupFilterType } from '../groups/group-filter.policy.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import type { ClaimSettings } from './claims.service.ts';
-import { attributeOf, type ClaimType, type ClaimValueType, keptValue, type ServerClaim, type StaticValue } from './custom-claims.policy.ts';
+import {
+  attributeOf,
+  type ClaimType,
+  type ClaimValueType,
+  type ServerClaim,
+  type StaticValue,
+  storedValue,
+} from './custom-claims.policy.ts';
 
 interface Kind {
   readonly label: string;
@@ -211,7 +218,7 @@ const claimForm = z.object({
 export function claimSettingsIn(kind: ClaimValueType, fields: readonly Field[], form: URLSearchParams): ClaimSettings {
   const defaults = { value: '', groupFilterType: null, valueFormat: 'TEXT' };
   const { place, isActive, value, valueFormat, ...settings } = parse(claimForm, { ...defaults, ...typedValues(fields, form) });
-  const kept = keptValue(valueFormat === 'JSON' ? jsonValue(value) : value);
+  const kept = storedValue(valueFormat === 'JSON' ? jsonValue(value) : value);
   const { claimType, always } = PLACES[place];
   return { ...settings, ...kept, valueType: kind, claimType, alwaysIncludeInToken: always, status: isActive ? 'ACTIVE' : 'INACTIVE' };
 }
@@ -222,7 +229,7 @@ function jsonValue(typed: string): StaticValue {
     const value = claimFields.staticValue.parse(JSON.parse(typed));
     if (typeof value !== 'string') return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw validation([{ field: 'value', message: 'must be a number, true, false or a list like ["read", "write"]' }]);
 }

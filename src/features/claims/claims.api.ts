@@ -1,4 +1,4 @@
-/** `authorizationServers/{id}/claims`, as Okta's Authorization Servers API shows them (its OAuth2Claim), with value types of the service's own. */
+/** `authorizationServers/{id}/claims`, as in Okta's Authorization Servers API (OAuth2Claim), with additional value types. */
 import { z } from 'zod';
 import { collection } from '../../api/collection.ts';
 import { idParams, links } from '../../api/fields.ts';
@@ -11,7 +11,7 @@ import {
   listServerClaims,
   updateServerClaim,
 } from './claims.service.ts';
-import { keptValue, type ServerClaim, staticValue } from './custom-claims.policy.ts';
+import { type ServerClaim, staticValue, storedValue } from './custom-claims.policy.ts';
 
 const { claimType, valueType, groupFilterType, status, staticValue: value } = claimFields;
 
@@ -71,7 +71,7 @@ function settingsOf(body: z.output<typeof claimBody>): ClaimSettings {
     name: body.name,
     claimType: body.claimType,
     valueType: body.valueType,
-    ...keptValue(body.value ?? ''),
+    ...storedValue(body.value ?? ''),
     scopes: [...new Set(body.conditions?.scopes)],
     alwaysIncludeInToken: body.alwaysIncludeInToken ?? true,
     groupFilterType: body.group_filter_type ?? null,

@@ -9,7 +9,7 @@ export type ClaimType = 'IDENTITY' | 'RESOURCE';
 /** Possible values of a STATIC claim. */
 export type StaticValue = string | number | boolean | (string | number | boolean)[];
 export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'APP_ROLES' | 'STATIC';
-/** SIGNED_IN_FOR: of the organization that the user has signed in for. Nobody configures it. */
+/** SIGNED_IN_FOR: about the organization that the user has signed in for. It cannot be configured. */
 type ValueType = ClaimValueType | 'SIGNED_IN_FOR';
 
 /** A claim as it is configured. */
@@ -23,7 +23,7 @@ export interface ServerClaim {
    * empty for both. APP_ROLES: empty. STATIC: the value, in the format of `valueFormat`.
    */
   readonly value: string;
-  /** JSON: a STATIC value that is no text, in JSON. */
+  /** JSON: a STATIC value that is not a string, as JSON. */
   readonly valueFormat: 'TEXT' | 'JSON';
   /** Included if one of these is granted; none: always. */
   readonly scopes: readonly string[];
@@ -63,15 +63,15 @@ export interface ClaimPerson {
 
 export interface ClaimFacts {
   readonly claimType: ClaimType;
-  /** Those granted. */
+  /** Granted scopes. */
   readonly scopes: readonly string[];
   /** undefined: the application acts for itself. */
   readonly person: ClaimPerson | undefined;
-  /** An ID token with which, or with whose code, an access token comes: the application can ask at userinfo. Default false. */
+  /** Is the ID token issued with an access token, or with a code for one? Then the application can call userinfo. Default false. */
   readonly besideAccessToken?: boolean;
-  /** The claims that the application chose for its ID tokens; undefined: it did not. */
+  /** Claims that the application has selected for its ID tokens; undefined: no selection. */
   readonly chosen?: readonly string[] | undefined;
-  /** The claims that the request names for its ID token (OpenID Connect Core 1.0 section 5.5). */
+  /** Claims that the request names for its ID token (OpenID Connect Core 1.0 section 5.5). */
   readonly requested?: readonly string[] | undefined;
 }
 
@@ -133,7 +133,7 @@ const IMPLICIT: readonly DecidedClaim[] = [
   ...IDENTITY,
   ...IDENTITY.slice(1).map((claim) => ({ ...claim, claimType: 'RESOURCE' as const })),
 ];
-/** By ID; unrequested ones are not reported. */
+/** IDs of implicit claims that are reported only if their scope is granted. */
 const BY_SCOPE_ALONE: ReadonlySet<string> = new Set(IDENTITY.slice(1).map(({ id }) => id));
 
 /** The claims of one type: the server's own, and those of the scopes `groups`, `roles` and `organization`. */
@@ -176,7 +176,7 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
     held[claim.name] = value;
     return 'included';
   };
-  // Leave out unconfigured claims that were not requested.
+  // Omit implicit claims whose scope was not granted.
   const considered = claimsOfType(claims, facts.claimType).filter(
     (claim) => !BY_SCOPE_ALONE.has(claim.id) || isForScopes(claim, facts.scopes),
   );
@@ -191,7 +191,7 @@ export interface ClaimNeeds {
   readonly roles: boolean;
 }
 
-/** @param facts those of the decision to come */
+/** @param facts of the later decision */
 export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFacts, 'person'>): ClaimNeeds {
   const anybody: ClaimPerson = { login: '', email: null, profile: {}, groups: [], memberships: [] };
   const needed = claimsOfType(claims, facts.claimType)
@@ -214,7 +214,7 @@ export const announcedClaims = (claims: readonly ServerClaim[]): string[] =>
     .filter(({ status }) => status === 'ACTIVE')
     .map(({ name }) => name);
 
-/** The value of a STATIC claim. A former version may have stored a text that is not JSON: then it is the text. */
+/** The value of a STATIC claim. Older versions may have stored a value that is not JSON; it is a string. */
 export function staticValue({ value, valueFormat }: Pick<ServerClaim, 'value' | 'valueFormat'>): StaticValue {
   if (valueFormat === 'TEXT') return value;
   try {
@@ -225,7 +225,7 @@ export function staticValue({ value, valueFormat }: Pick<ServerClaim, 'value' | 
 }
 
 /** A STATIC value in stored form. */
-export const keptValue = (value: StaticValue): Pick<ServerClaim, 'value' | 'valueFormat'> =>
+export const storedValue = (value: StaticValue): Pick<ServerClaim, 'value' | 'valueFormat'> =>
   typeof value === 'string' ? { value, valueFormat: 'TEXT' } : { value: JSON.stringify(value), valueFormat: 'JSON' };
 
 /** @returns undefined if there is no value */

@@ -1,5 +1,5 @@
 /**
- * Client ID metadata documents, fetched by the guarded HTTP client and cached as their headers say, at most a day. Strangers can cause fetches, so
+ * Client ID metadata documents, fetched by the guarded HTTP client and cached as their headers say, at most a day. Anyone can cause fetches, so
  * cached bytes, concurrent fetches, and fetches per network are limited.
  */
 import { LRUCache } from 'lru-cache';
@@ -11,17 +11,17 @@ import { Overloaded } from '../../platform/database/database-failures.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { ClientDocumentRefused, type IntroducedClient, readClientDocument } from './client-document.service.ts';
 
-/** Bytes of a document. */
+/** Maximum bytes of a document. */
 const LARGEST_DOCUMENT = 5 * 1024;
 /** Maximum bytes of all cached documents; the parsed metadata is several times as large. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Estimated bytes of an entry beside its text. */
+/** Estimated bytes of a cache entry in addition to its text. */
 const OVERHEAD = 1024;
 const MOST_REFUSALS = 5000;
 const MOST_NETWORKS = 10_000;
 
-/** Seconds. Shortest, longest and default time until a document is fetched again, regardless of its headers. */
-const [SHORTEST, LONGEST, UNLESS_SAID] = [60, 86_400, 300];
+/** Cache time in seconds: minimum, maximum, and default if the headers do not say. */
+const [SHORTEST, LONGEST, DEFAULT] = [60, 86_400, 300];
 /** Seconds until a refused document is tried again. */
 const REFUSED_FOR = 60;
 
@@ -130,7 +130,7 @@ async function load(outbound: Outbound, id: string): Promise<{ readonly text: st
   try {
     response = await outbound(id, { headers: { accept: 'application/json' } });
   } catch {
-    // Not which of the reasons: the sender of a URL must not learn what answers in our network.
+    // Does not say which of the reasons applies: the sender of a URL must not learn which addresses of our network respond.
     throw new ClientDocumentRefused(
       'the document cannot be fetched: its address must be public and answer with 200, without a redirect',
       true,
@@ -167,7 +167,7 @@ async function readBounded({ body }: Response): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** RFC 9111 section 4.2.1, within our bounds. */
+/** Cache time of a response in seconds (RFC 9111 section 4.2.1), limited to our minimum and maximum. */
 function secondsOf({ headers }: Response): number {
   const control = headers.get('cache-control') ?? '';
   const said = /(?:^|[\s,])max-age\s*=\s*"?(\d{1,10})/i.exec(control)?.[1];
@@ -177,7 +177,7 @@ function secondsOf({ headers }: Response): number {
     : said !== undefined
       ? Number(said) - Number(headers.get('age') ?? 0)
       : Number.isNaN(expires)
-        ? UNLESS_SAID
+        ? DEFAULT
         : expires / 1000 - now();
-  return Number.isNaN(seconds) ? UNLESS_SAID : Math.min(LONGEST, Math.max(SHORTEST, seconds));
+  return Number.isNaN(seconds) ? DEFAULT : Math.min(LONGEST, Math.max(SHORTEST, seconds));
 }

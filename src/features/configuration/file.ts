@@ -12,9 +12,9 @@ import { distinctKeys, type Kind, keyOf, valueAt } from './kinds.ts';
 export interface Wanted {
   readonly kind: Kind;
   readonly key: string;
-  /** Without the sections inside. */
+  /** Without its inner sections. */
   readonly document: Document;
-  /** By section; those alone that the file has. */
+  /** Objects by inner section, for sections that the file contains. */
   readonly inner: ReadonlyMap<string, readonly Wanted[]>;
 }
 
@@ -43,7 +43,7 @@ function parsed(file: string, content: string): unknown {
   }
 }
 
-/** In a copied document it would no longer be a field, and would be ignored. */
+/** An own property of this name would change the prototype of a copied document and be ignored as a field. */
 function refusePrototype(name: unknown, value: unknown): unknown {
   if (name === '__proto__') throw new Error('__proto__ is not a field of anything');
   return value;
@@ -77,8 +77,8 @@ function wantedOf(one: unknown, kind: Kind, where: string): Wanted {
   return { kind, key, document, inner: sectionsOf(one, kind.inner, where, []) };
 }
 
-const HEAD = `# Gatehouse configuration. What a thing does not mention stays as it is; null takes a value away; things that are not here are left
-# alone unless they are deleted on purpose. Secrets stand in environment variables: client_secret: { env: NAME }
+const HEAD = `# Gatehouse configuration. Fields that are not in the file stay unchanged; null clears a field. Objects that are not in the file are kept,
+# unless it is applied with --delete. Secrets come from environment variables: client_secret: { env: NAME }
 `;
 
 /** @param sections as documents, with the inner sections of each object */

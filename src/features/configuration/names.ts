@@ -28,7 +28,7 @@ function once(find: Lookup): Lookup {
   return (value) => {
     const known = found.get(value) ?? find(value);
     found.set(value, known);
-    // It may be created meanwhile.
+    // A missing object may be created later, so failures are not cached.
     known.catch(() => found.delete(value));
     return known;
   };
@@ -61,8 +61,8 @@ export function directoryOf(service: Service): NameDirectory {
   /** The API also finds users by ID, and a user name may look like one. */
   async function userId(login: string): Promise<string> {
     const user = await find('/users', login);
-    const isHis = user !== undefined && String(profileOf(user).login).toLowerCase() === login.toLowerCase();
-    return isHis ? String(user.id) : missing('user', login);
+    const isFound = user !== undefined && String(profileOf(user).login).toLowerCase() === login.toLowerCase();
+    return isFound ? String(user.id) : missing('user', login);
   }
 
   async function groupId(name: string): Promise<string> {
@@ -124,10 +124,10 @@ export function directoryOf(service: Service): NameDirectory {
   };
 }
 
-/** Objects that exist after the file is applied. */
+/** Objects of a section that will exist after the file was applied. */
 export interface Expected {
   readonly names: ReadonlySet<string>;
-  /** No other one will be. */
+  /** Will no other objects of this section exist? */
   readonly alone: boolean;
 }
 
@@ -147,7 +147,7 @@ const expected =
     });
   };
 
-/** @returns the same, assuming that these objects will exist; the name stands in for the ID of those that do not exist yet */
+/** @returns the directory, assuming that these objects will exist; the name stands in for the ID of an object that does not exist yet */
 export function expecting(
   directory: NameDirectory,
   {
@@ -175,7 +175,10 @@ export function expecting(
   };
 }
 
-/** Adds the roles of an application, for the objects in it. @param path of the application; undefined: it does not exist yet */
+/**
+ * Adds the roles of an application to the directory, for the objects inside the application.
+ * @param path of the application; undefined: it does not exist yet
+ */
 export function expectingRoles(directory: NameDirectory, service: Service, path: string | undefined, roles: Expected): NameDirectory {
   const find: Lookup = async (name) => {
     const existing = path === undefined ? [] : await service.list(`${path}/roles`);
@@ -184,7 +187,10 @@ export function expectingRoles(directory: NameDirectory, service: Service, path:
   return { ...directory, ids: { ...directory.ids, role: expected('role', roles, once(find)) } };
 }
 
-/** @returns the document with each reference replaced; what does not refer to anything stays @throws {StartFailure} when one does not exist, naming the field */
+/**
+ * @returns the document with each reference replaced; values that are not references stay
+ * @throws {StartFailure} a referenced object does not exist; the message names the field
+ */
 export async function replaceReferences(
   document: Document,
   references: readonly Reference[],

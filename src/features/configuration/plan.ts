@@ -29,7 +29,7 @@ export interface PlanContext {
   readonly service: Service;
   readonly directory: NameDirectory;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Is what the file does not have to go? Only in the sections that it has. */
+  /** Delete objects that the file does not contain? Only in sections that the file contains. */
   readonly deleting: boolean;
 }
 
@@ -41,16 +41,16 @@ interface Place {
 
 const TOP: Place = { path: '', name: '' };
 
-/** @throws {StartFailure} when the file wants what cannot be */
-export async function plan(workshop: PlanContext, sections: Sections, kinds: readonly Kind[]): Promise<PlanStep[]> {
-  const expected = expectedIn(workshop, sections);
-  const directory = expecting(workshop.directory, {
-    applications: expected('applications', [...SYSTEM_APPLICATIONS, ...(await foreignIn(workshop, sections, kinds, 'applications'))]),
+/** @throws {StartFailure} the file contains something invalid */
+export async function plan(context: PlanContext, sections: Sections, kinds: readonly Kind[]): Promise<PlanStep[]> {
+  const expected = expectedIn(context, sections);
+  const directory = expecting(context.directory, {
+    applications: expected('applications', [...SYSTEM_APPLICATIONS, ...(await foreignIn(context, sections, kinds, 'applications'))]),
     identityProviders: expected('identityProviders'),
     inlineHooks: expected('inlineHooks'),
-    groups: expected('groups', await foreignIn(workshop, sections, kinds, 'groups')),
+    groups: expected('groups', await foreignIn(context, sections, kinds, 'groups')),
   });
-  const { steps, deletions } = await compareSections({ ...workshop, directory }, sections, kinds, TOP);
+  const { steps, deletions } = await compareSections({ ...context, directory }, sections, kinds, TOP);
   return [...steps, ...deletions.reverse()];
 }
 
@@ -74,58 +74,58 @@ async function foreignIn(
   return (await readAll(service, directory, kind)).filter(({ foreign }) => foreign).map(({ key }) => key);
 }
 
-/** For the sections inside an object. @param path undefined: it does not exist yet */
-const inside = (workshop: PlanContext, { inner }: Wanted, path: string | undefined): PlanContext => ({
-  ...workshop,
-  directory: expectingRoles(workshop.directory, workshop.service, path, expectedIn(workshop, inner)('roles')),
+/** Context for the inner sections of an object. @param path undefined: it does not exist yet */
+const inside = (context: PlanContext, { inner }: Wanted, path: string | undefined): PlanContext => ({
+  ...context,
+  directory: expectingRoles(context.directory, context.service, path, expectedIn(context, inner)('roles')),
 });
 
 interface Found {
   readonly steps: PlanStep[];
-  /** In the order of the kinds; referenced objects are deleted after those that refer to them. */
+  /** In the order of the kinds. They run in reverse order, so that referenced objects are deleted after those that refer to them. */
   readonly deletions: PlanStep[];
 }
 
-async function compareSections(workshop: PlanContext, sections: Sections, kinds: readonly Kind[], place: Place): Promise<Found> {
+async function compareSections(context: PlanContext, sections: Sections, kinds: readonly Kind[], place: Place): Promise<Found> {
   const all: Found = { steps: [], deletions: [] };
   for (const kind of kinds) {
     const wanted = sections.get(kind.section);
     if (wanted === undefined) continue;
-    const { steps, deletions } = await compareSection(workshop, kind, wanted, place);
+    const { steps, deletions } = await compareSection(context, kind, wanted, place);
     all.steps.push(...steps);
     all.deletions.push(...deletions);
   }
   return all;
 }
 
-async function compareSection(workshop: PlanContext, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
-  const present = new Map((await readAll(workshop.service, workshop.directory, kind, place.path)).map((one) => [one.key, one]));
+async function compareSection(context: PlanContext, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
+  const present = new Map((await readAll(context.service, context.directory, kind, place.path)).map((one) => [one.key, one]));
   const found: Found = { steps: [], deletions: [] };
   const order = new ChangeOrder(present.values());
   for (const one of kind.ordered ? inWantedOrder(wanted, present) : wanted) {
     const is = present.get(one.key);
     if (is === undefined) {
       order.put(one);
-      found.steps.push(await creation(workshop, one, place));
+      found.steps.push(await creation(context, one, place));
       continue;
     }
-    found.steps.push(...(await change(workshop, one, kind.ordered ? order.asMoved(is, one) : is, place)));
+    found.steps.push(...(await change(context, one, kind.ordered ? order.asMoved(is, one) : is, place)));
     order.put(one);
     const below = placeOf(kind, one.key, is.path, place);
-    const { steps, deletions } = await compareSections(inside(workshop, one, is.path), one.inner, kind.inner, below);
+    const { steps, deletions } = await compareSections(inside(context, one, is.path), one.inner, kind.inner, below);
     found.steps.push(...steps);
     found.deletions.push(...deletions);
   }
   const named = new Set(wanted.map(({ key }) => key));
   for (const one of present.values())
-    if (!named.has(one.key) && !one.system && !one.foreign) found.deletions.push(removal(workshop, one, place));
+    if (!named.has(one.key) && !one.system && !one.foreign) found.deletions.push(removal(context, one, place));
   return found;
 }
 
 const nameIn = (place: Place, noun: string, key: string): string => (place.name === '' ? key : `${place.name} / ${noun} ${key}`);
 const placeOf = (kind: Kind, key: string, path: string, place: Place): Place => ({ path, name: nameIn(place, kind.noun, key) });
 
-/** @returns the body as the API reads it: trimmed, each name of a list once, and so on @throws {StartFailure} naming the field */
+/** @returns the body as the API parses it, e.g. trimmed and without duplicate names @throws {StartFailure} naming the field */
 function check(method: 'POST' | 'PUT', path: string, body: Document, name: string): Document {
   const { error, data } = bodySchema(method, path).safeParse(body, { error: inWords });
   if (error === undefined) return data as Document;
@@ -133,7 +133,7 @@ function check(method: 'POST' | 'PUT', path: string, body: Document, name: strin
   throw new StartFailure(`${name}: ${problems.join('; ')}.`);
 }
 
-/** The API has the status of some objects in the body, and separate calls for others. */
+/** Separates the status from the body, if the API changes it by separate calls. */
 function split(method: 'POST' | 'PUT', path: string, document: Document): { readonly body: Document; readonly status: unknown } {
   if (hasStatusField(bodySchema(method, path))) return { body: document, status: undefined };
   const { status, ...body } = document;
@@ -162,8 +162,8 @@ const checkReferences = (what: Promise<Document>, name: string): Promise<Documen
     throw error instanceof StartFailure && !(error instanceof ApiRefusal) ? new StartFailure(`${name}: ${error.message}`) : error;
   });
 
-/** References as the service writes them: a login is found in small and capital letters. */
-const inTheirWords = async ({ directory }: PlanContext, { references = [] }: Kind, document: Document): Promise<Document> =>
+/** Spells references as the service does, e.g. user names, which are found regardless of case. */
+const withServiceSpelling = async ({ directory }: PlanContext, { references = [] }: Kind, document: Document): Promise<Document> =>
   replaceReferences(await replaceReferences(document, references, directory.ids), references, directory.names);
 
 interface CreationRequest {
@@ -174,7 +174,7 @@ interface CreationRequest {
   readonly status: unknown;
 }
 
-/** Objects with a known address are created with PUT. @param within path of the object that it is in @param document with names or with IDs */
+/** The request that creates an object; PUT if it has a fixed address. @param within path of its parent @param document with names or IDs */
 function creationRequest(kind: Kind, within: string, document: Document): CreationRequest {
   const method = kind.address === undefined ? 'POST' : 'PUT';
   const path = within + (method === 'POST' ? kind.path : pathOf(kind, document));
@@ -182,35 +182,35 @@ function creationRequest(kind: Kind, within: string, document: Document): Creati
   return { method, path, given, ...split(method, path, given) };
 }
 
-/** Checks the request that creates an object, and those for the objects inside. @throws {StartFailure} naming the object and the field */
-async function checkCreation(workshop: PlanContext, wanted: Wanted, within: string, name: string): Promise<CreationRequest> {
+/** Checks the requests that create an object and its inner objects. @throws {StartFailure} naming the object and the field */
+async function checkCreation(context: PlanContext, wanted: Wanted, within: string, name: string): Promise<CreationRequest> {
   const { kind, document, inner } = wanted;
   const made = creationRequest(kind, within, document);
   checkStatus(kind, made.status, name);
   check(made.method, made.path, withoutSecrets(made.body), name);
-  const below = inside(workshop, wanted, undefined);
+  const below = inside(context, wanted, undefined);
   for (const thing of [...inner.values()].flat())
     await checkCreation(below, thing, `${made.path}/new`, `${name} / ${thing.kind.noun} ${thing.key}`);
-  await checkReferences(withIds(workshop, kind, document), name);
+  await checkReferences(withIds(context, kind, document), name);
   return made;
 }
 
-async function creation(workshop: PlanContext, wanted: Wanted, place: Place): Promise<PlanStep> {
+async function creation(context: PlanContext, wanted: Wanted, place: Place): Promise<PlanStep> {
   const { kind, key, document } = wanted;
   const name = nameIn(place, kind.noun, key);
-  const { given, body, status } = await checkCreation(workshop, wanted, place.path, name);
-  const complete = withSecrets(document, workshop.env);
+  const { given, body, status } = await checkCreation(context, wanted, place.path, name);
+  const complete = withSecrets(document, context.env);
   return {
     verb: 'create',
     noun: kind.noun,
     name,
     fields: [...differences({}, withoutSecrets(given), kind.whole), ...insideOf(wanted)],
     async carryOut() {
-      const request = creationRequest(kind, place.path, await withIds(workshop, kind, complete));
-      const answer = await workshop.service.send(request.method, request.path, request.body);
+      const request = creationRequest(kind, place.path, await withIds(context, kind, complete));
+      const answer = await context.service.send(request.method, request.path, request.body);
       const made = presentOf(kind, place.path, answer);
-      if (status !== undefined && status !== answer.status) await setStatus(workshop, kind, made.path, status);
-      return [...toldOnce(name, answer, body), ...(await fill(workshop, wanted, made, place))];
+      if (status !== undefined && status !== answer.status) await setStatus(context, kind, made.path, status);
+      return [...secretLines(name, answer, body), ...(await fill(context, wanted, made, place))];
     },
   };
 }
@@ -222,32 +222,32 @@ const insideOf = ({ inner }: Wanted): Difference[] =>
  * Fills a new object. Defaults that the service created and the file omits are deleted first: a new authorization server has a policy that allows
  * everything, and a plan that stops midway must not leave it.
  */
-async function fill(workshop: PlanContext, wanted: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
+async function fill(context: PlanContext, wanted: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
   const { kind, key, inner } = wanted;
-  const filling = inside({ ...workshop, deleting: true }, wanted, made.path);
+  const filling = inside({ ...context, deleting: true }, wanted, made.path);
   const { steps, deletions } = await compareSections(filling, inner, kind.inner, placeOf(kind, key, made.path, place));
   const lines: string[] = [];
   for (const step of [...deletions, ...steps]) lines.push(...(await step.carryOut()));
   return lines;
 }
 
-/** Generated secrets, which are returned only once. @param given the sent secrets, which are not reported */
-function toldOnce(name: string, { credentials, signingSecret }: ApiResponse, given: Document = {}): string[] {
+/** Lines with the generated secrets, which are returned only once. @param given the sent secrets, which are not reported */
+function secretLines(name: string, { credentials, signingSecret }: ApiResponse, given: Document = {}): string[] {
   const secret = (credentials as { oauthClient?: { client_secret?: unknown } } | undefined)?.oauthClient?.client_secret;
   return Object.entries({ client_secret: holdsSecret(given) ? undefined : secret, signingSecret }).flatMap(([field, value]) =>
     typeof value === 'string' ? [`${name}: ${field} ${value}`] : [],
   );
 }
 
-async function change(workshop: PlanContext, { kind, key, document }: Wanted, is: Present, place: Place): Promise<PlanStep[]> {
+async function change(context: PlanContext, { kind, key, document }: Wanted, is: Present, place: Place): Promise<PlanStep[]> {
   const name = nameIn(place, kind.noun, key);
   // A secret is sent at creation; afterwards it cannot be compared.
   const given = withoutSecrets(document);
-  // Objects that always exist are never created: their secret is sent with any change, and if they have none.
-  const secret = (kind.address !== undefined || kind.resends) && holdsSecret(document) ? withSecrets(document, workshop.env) : undefined;
+  // Objects with a fixed address are never created: their secret is sent with any change, and if they have none.
+  const secret = (kind.address !== undefined || kind.resends) && holdsSecret(document) ? withSecrets(document, context.env) : undefined;
   const missing = secret === undefined ? undefined : is.lacksSecret;
   if (differences(is.open, given, kind.whole).length === 0 && missing === undefined) return [];
-  const wanted = await checkReferences(inTheirWords(workshop, kind, given), name);
+  const wanted = await checkReferences(withServiceSpelling(context, kind, given), name);
   const unlike = differences(is.open, wanted, kind.whole);
   if (unlike.length === 0 && missing === undefined) return [];
   const combination = withoutAddress(kind, combined(is.document, secret ?? wanted, kind.whole));
@@ -257,7 +257,7 @@ async function change(workshop: PlanContext, { kind, key, document }: Wanted, is
   const fields = unlike.filter((one) => one.wanted === undefined || !areSame(one.is, valueAt(read, one.field)));
   if (missing !== undefined) fields.push({ field: missing, is: undefined, wanted: 'from the environment' });
   if (fields.length === 0) return [];
-  await checkReferences(withIds(workshop, kind, body), name);
+  await checkReferences(withIds(context, kind, body), name);
   return [
     {
       verb: 'change',
@@ -266,9 +266,9 @@ async function change(workshop: PlanContext, { kind, key, document }: Wanted, is
       fields,
       async carryOut() {
         const onlyStatus = status !== undefined && fields.every(({ field }) => field === 'status');
-        const answer = onlyStatus ? {} : await workshop.service.send('PUT', is.path, await withIds(workshop, kind, body));
-        if (status !== undefined && status !== is.document.status) await setStatus(workshop, kind, is.path, status);
-        return toldOnce(name, answer);
+        const answer = onlyStatus ? {} : await context.service.send('PUT', is.path, await withIds(context, kind, body));
+        if (status !== undefined && status !== is.document.status) await setStatus(context, kind, is.path, status);
+        return secretLines(name, answer);
       },
     },
   ];

@@ -1,6 +1,7 @@
 /** Consents: the fields of a record. */
 import { digest } from '../../platform/crypto/secrets.ts';
-import { type AuthorizationDetail, canonicalJson } from '../authorization-details/details.policy.ts';
+import { canonicalJson } from '../../platform/validation/canonical-json.policy.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 
 export interface ConsentKey {
   readonly userId: string;
@@ -8,7 +9,7 @@ export interface ConsentKey {
   readonly serverId: string;
 }
 
-/** One row: one scope, or one authorization detail. */
+/** A consent to one scope or one authorization detail. */
 export interface Consent extends ConsentKey {
   readonly id: string;
   /** For an authorization detail, its digest in a form that no scope can have. */
@@ -18,7 +19,7 @@ export interface Consent extends ConsentKey {
   readonly created: Date;
 }
 
-/** A word before a space: no scope is called so (RFC 6749 section 3.3). */
+/** Prefix of the keys of authorization details. No scope contains a space (RFC 6749 section 3.3). */
 const DETAIL = 'detail ';
 
 /** @returns the key of a consent to the detail, regardless of the order of its fields */

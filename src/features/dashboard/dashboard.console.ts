@@ -70,17 +70,17 @@ const STEPS: Readonly<Record<NextStep, { readonly label: string; readonly href: 
   },
 };
 
-interface Told {
+interface HealthFact {
   readonly label: Text;
   readonly text: Text;
   readonly tone?: Tone;
   readonly href?: string;
 }
 
-/** An entry that is not sealed ten seconds after it is late; some minutes of silence are none. */
+/** Milliseconds after which a pending delivery is shown as late. */
 const LONG_SILENCE_MS = 5 * 60_000;
 
-const MAIL: Readonly<Record<Health['mail'], Omit<Told, 'label'>>> = {
+const MAIL: Readonly<Record<Health['mail'], Omit<HealthFact, 'label'>>> = {
   server: { text: 'A mail server is configured' },
   inbox: { text: 'Dev inbox: no mail server is configured', tone: 'warning' },
   nowhere: { text: 'Not sent: no mail server is configured', tone: 'warning' },
@@ -94,12 +94,12 @@ async function openSteps(services: Services) {
     : steps.map(({ step, isDone }) => ({ ...STEPS[step], isDone }));
 }
 
-const toldFailed = (count: number): Omit<Told, 'label'> =>
+const failedMails = (count: number): Omit<HealthFact, 'label'> =>
   count === 0
     ? { text: 'None', tone: 'good' }
     : { text: phrase('{count} in the last 7 days', { count }), tone: 'bad', href: '/admin/settings/mail' };
 
-function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed, waitingSignUps }: Health): readonly Told[] {
+function healthFacts({ databaseMs, outbox, sealed, mail, mailsFailed, waitingSignUps }: Health): readonly HealthFact[] {
   const { count, oldest } = outbox;
   const waiting = phrase(outbox.isMore ? 'at least {count}' : '{count}', { count });
   const isLate = oldest !== null && present().getTime() - oldest.getTime() > LONG_SILENCE_MS;
@@ -112,7 +112,7 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed, waitingSign
     },
     { label: 'Audit log last sealed', text: sealed === undefined ? 'Not yet' : phrase('{sealed}', { sealed }) },
     { label: 'Mail', ...MAIL[mail] },
-    { label: 'Undelivered e-mails', ...toldFailed(mailsFailed) },
+    { label: 'Undelivered e-mails', ...failedMails(mailsFailed) },
     ...(waitingSignUps === 0
       ? []
       : [
@@ -135,7 +135,7 @@ async function serviceFacts({ services, request, query }: ConsoleRequest) {
     ranges: rangeLinks(range),
     totals: presentTotals(await readTotals(services.database)),
     statistics: statistics && presentStatistics(statistics),
-    health: toldHealth(await readHealth(services, request)),
+    health: healthFacts(await readHealth(services, request)),
   };
 }
 
@@ -160,7 +160,7 @@ const EXPIRIES: Readonly<
 };
 
 const keysOf = (serverId: string): string => `/admin/api/servers/${encodeURIComponent(serverId)}/keys`;
-const toldExpiry = (expiry: Expiry) => ({ ...EXPIRIES[expiry.what](expiry), at: momentOf(expiry.at) });
+const presentExpiry = (expiry: Expiry) => ({ ...EXPIRIES[expiry.what](expiry), at: momentOf(expiry.at) });
 
 export const dashboard: ConsolePage = {
   path: '/',
@@ -176,7 +176,7 @@ export const dashboard: ConsolePage = {
         href: `/admin/organizations/${encodeURIComponent(id)}`,
         members: counted(memberCount, '{count} member', '{count} members'),
       })),
-      expiries: (await listExpiries(services, person.id, request)).map(toldExpiry),
+      expiries: (await listExpiries(services, person.id, request)).map(presentExpiry),
       roles: await rolesOf(visit),
       version,
       api: `${services.config.baseUrl}/api/v1`,

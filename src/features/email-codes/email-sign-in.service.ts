@@ -18,7 +18,7 @@ import { findUserByName, lockUser, updateUser } from '../users/users.store.ts';
 import { beginCode, type CodePlace, mailCode, type OpenCode, redeemed } from './email-codes.service.ts';
 import { deleteCode } from './email-codes.store.ts';
 
-/** amr of a code instead of a password (RFC 8176 section 2). */
+/** amr of a sign-in by e-mail code (RFC 8176 section 2). */
 export const EMAIL_AMR: readonly string[] = ['otp'];
 
 /** Can users sign in by e-mail? @param request absent: outside of a request */
@@ -30,7 +30,7 @@ export async function isEmailMethod(services: Services, request: Pick<RequestCon
  * Stores a request to sign in by e-mail.
  * @param name user name or e-mail address, as entered
  * @returns the browser's token
- * @throws {TooManyFailures} when the network has sent too many requests
+ * @throws {TooManyFailures} the network has sent too many requests
  */
 export async function requestSignInCode(
   services: Services,
@@ -58,7 +58,7 @@ export async function mailSignInCode(services: Services, code: OpenCode, request
       eventType: 'system.email.send_factor_verify_message',
       displayMessage: 'Send code by e-mail',
       request,
-      // Never log input for unknown users.
+      // Input for unknown users is never logged.
       targets: user === undefined ? [] : [userTarget(user)],
       ...(failure !== undefined && { failure }),
     });
@@ -68,7 +68,7 @@ export async function mailSignInCode(services: Services, code: OpenCode, request
 
 const mayComeIn = ({ status }: User): boolean => status === 'ACTIVE' || status === 'PROVISIONED';
 
-/** @returns why no code is sent */
+/** @returns the reason why no code is sent; undefined: it is queued */
 async function mailTo(trx: Executor, services: Services, user: User, code: OpenCode, request: RequestContext): Promise<string | undefined> {
   if (!mayComeIn(user)) return 'USER_NOT_ACTIVE';
   if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
@@ -95,9 +95,9 @@ export async function signInByCode(services: Services, code: OpenCode, request: 
     const failure = !mayComeIn(found) ? 'USER_NOT_ACTIVE' : found.email !== row.mailedTo ? 'NO_EMAIL_ADDRESS' : undefined;
     await recordEvent(trx, { ...redeemed(code, request), ...(failure !== undefined && { failure }) });
     if (failure !== undefined) return undefined;
-    const himself = asUser(request, found);
-    const user = await acceptInvitation(trx, found, himself);
-    if (!user.emailVerified) await verifyAddress(trx, user, himself);
+    const ofUser = asUser(request, found);
+    const user = await acceptInvitation(trx, found, ofUser);
+    if (!user.emailVerified) await verifyAddress(trx, user, ofUser);
     return { user: { id: user.id, login: user.login, profile: user.profile }, amr: EMAIL_AMR, authenticatedAt: present() };
   });
 }

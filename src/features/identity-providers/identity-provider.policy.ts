@@ -25,7 +25,7 @@ export interface Protocol {
     };
   };
   readonly settings: {
-    /** Sent with every authorization request, beside what the sign-in itself sends; e.g. Google's `hd`. */
+    /** Sent with every authorization request, in addition to the parameters of the sign-in; e.g. Google's `hd`. */
     readonly authorizationParameters: Readonly<Record<string, string>>;
   };
 }
@@ -35,7 +35,7 @@ export interface Protocol {
  * the rest comes from discovery (OpenID Connect Discovery 1.0). GitHub has no discovery document, so its addresses are here.
  */
 type Preset = Pick<Protocol, 'type' | 'issuer' | 'endpoints' | 'scopes'> & {
-  /** Attribute of the profile → claim that it is taken from. */
+  /** Claim for each attribute of the profile. */
   readonly attributeMap: Readonly<Record<string, string>>;
 };
 
@@ -48,9 +48,12 @@ const OIDC: Preset = {
 const PRESETS: Readonly<Record<IdentityProviderType, Preset>> = {
   OIDC,
   GOOGLE: { ...OIDC, issuer: { url: 'https://accounts.google.com' } },
-  /** Accounts of every tenant, and personal ones. An issuer with a tenant's ID instead of `common` allows only that tenant. */
+  /** Accounts of every tenant, and personal accounts. An issuer with a tenant's ID instead of `common` allows only that tenant. */
   MICROSOFT: { ...OIDC, issuer: { url: 'https://login.microsoftonline.com/common/v2.0' } },
-  /** "Authorizing OAuth apps" of GitHub's documentation. `user:email` allows access to the list of addresses, with their verification. */
+  /**
+   * "Authorizing OAuth apps" of GitHub's documentation. `user:email` gives access to the list of e-mail addresses, including whether each is
+   * verified.
+   */
   GITHUB: {
     type: 'OAUTH2',
     endpoints: {
@@ -74,28 +77,28 @@ export interface IdentityProviderPolicy {
     readonly orgId?: string | undefined;
     /** ASSIGN: the groups that new users become members of. */
     readonly groups: { readonly action: 'NONE' | 'ASSIGN'; readonly assignments: readonly string[] };
-    /** Does every later sign-in write the mapped attributes again? */
+    /** Does every later sign-in update the mapped attributes? */
     readonly profileMaster: boolean;
   };
-  /** Is a user with the e-mail address that the provider has verified linked automatically? */
+  /** Are users linked automatically by an e-mail address that the provider has verified? */
   readonly accountLink: {
     readonly action: Action;
     /** Limits linking to members of one of these groups. */
     readonly filter?: { readonly groups: { readonly include: readonly string[] } } | undefined;
   };
   readonly subject: {
-    /** The login of a new user: `idpuser.` and a claim. */
+    /** User name of a new user: `idpuser.` and the name of a claim. */
     readonly userNameTemplate: { readonly template: string };
     /** User attribute to compare with the verified e-mail address when linking an account. */
     readonly matchType: 'USERNAME' | 'EMAIL' | 'USERNAME_OR_EMAIL';
-    /** The provider vouches for addresses of these domains only; absent: of all. */
+    /** Domains for whose addresses the provider is trusted; absent: all. */
     readonly emailDomains?: readonly string[] | undefined;
   };
-  /** Attribute of a user's profile → claim that it is taken from. */
+  /** Claim for each attribute of the user's profile. */
   readonly attributeMap: Readonly<Record<string, string>>;
-  /** Absent: nothing. */
+  /** Absent: its assertions are not accepted. */
   readonly trust?: {
-    /** Are its JWTs about linked users exchanged for tokens here (RFC 8693, RFC 7523)? */
+    /** Are its JWTs about linked users accepted at the token endpoint (RFC 8693, RFC 7523)? */
     readonly assertions: boolean;
   };
   /** Tolerance for the provider's clock in milliseconds. */
@@ -216,8 +219,8 @@ export const providerUsesSecret = ({ credentials }: Protocol): boolean => creden
 export const changesSecretRecipient = (before: Protocol, after: Protocol): boolean =>
   before.issuer?.url !== after.issuer?.url || before.endpoints?.token?.url !== after.endpoints?.token?.url;
 
-/** Would subjects belong to other users? They are unique at one issuer only (OpenID Connect Core 1.0 section 5.7). */
-export const namesOthers = (before: Protocol, after: Protocol): boolean =>
+/** Would existing links refer to other users? Subjects are unique only at one issuer (OpenID Connect Core 1.0 section 5.7). */
+export const changesSubjects = (before: Protocol, after: Protocol): boolean =>
   before.issuer?.url !== after.issuer?.url ||
   (after.type === 'OAUTH2' && before.endpoints?.userInfo?.url !== after.endpoints?.userInfo?.url);
 

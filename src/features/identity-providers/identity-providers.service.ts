@@ -14,11 +14,11 @@ import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import {
   changesSecretRecipient,
+  changesSubjects,
   completeIdentityProvider,
   type GivenIdentityProvider,
   type IdentityProviderSettings,
   identityProviderProblems,
-  namesOthers,
   providerUsesSecret,
 } from './identity-provider.policy.ts';
 import type { IdentityProvider, IdentityProviderStatus } from './identity-providers.resource.ts';
@@ -50,7 +50,9 @@ export interface NewIdentityProvider extends IdentityProviderInput {
   readonly id?: string | undefined;
 }
 
-/** @throws {ApiError} validation when the settings contradict each other or name what does not exist; conflict when the name, or the id, is taken */
+/**
+ * @throws {ApiError} validation: the settings contradict each other, or refer to something that does not exist; conflict: the name or the ID is taken
+ */
 export async function createIdentityProvider(
   services: Services,
   { id = newId('idp'), ...input }: NewIdentityProvider,
@@ -86,7 +88,7 @@ export const listIdentityProviders = (
   window: Window,
 ): Promise<Page<IdentityProvider>> => listRows(services.database.knex, search, window);
 
-/** The oldest ones, and all that are named. */
+/** The oldest providers, and all with these IDs. */
 export async function listProvidersToChoose(
   { database: { knex } }: Services,
   named: readonly string[],
@@ -111,7 +113,7 @@ export async function getIdentityProvider(services: Services, id: string): Promi
 
 /**
  * Replaces name and settings; absent ones return to their defaults, the secret stays. The secret is not sent to a URL other than the one it was given
- * for, and linked users are not moved to another issuer, where subjects are other people.
+ * for, and linked users are not moved to another issuer, where the same subjects are different users.
  * @throws {ApiError} not found; validation as at creation; conflict: the name is taken; wrong state: users are linked to the issuer
  */
 export async function updateIdentityProvider(
@@ -124,12 +126,12 @@ export async function updateIdentityProvider(
   return change(services, id, async (trx, before) => {
     if (before.type !== settings.type) throw validation([{ field: 'type', message: 'cannot be changed' }]);
     await refuseMissing(trx, settings);
-    if (namesOthers(before.protocol, settings.protocol) && (await countLinks(trx, id)) > 0) {
+    if (changesSubjects(before.protocol, settings.protocol) && (await countLinks(trx, id)) > 0) {
       throw wrongState('users are linked to this issuer. Unlink them, or create another identity provider');
     }
     const changes = {
       ...{ name: input.name, ...settings },
-      ...{ sealedSecret: keptOrNew(services, before, settings, input.secret), lastUpdated: present() },
+      ...{ sealedSecret: newOrCurrentSecret(services, before, settings, input.secret), lastUpdated: present() },
     };
     if (!(await updateRow(trx, id, changes))) throw nameTaken();
     const after = { ...before, ...changes };
@@ -190,11 +192,11 @@ export async function deleteIdentityProvider(services: Services, id: string, req
   for (const application of offering) services.notifications.announce({ kind: 'application', id: application });
 }
 
-/** @returns the client secret in clear; undefined if there is none */
+/** @returns the client secret in clear text; undefined if there is none */
 export const openClientSecret = ({ keyring }: Services, { id, sealedSecret }: IdentityProvider): string | undefined =>
   sealedSecret === null ? undefined : keyring.open(sealedSecret, identityProviderSecretContext(id));
 
-/** The identity provider as the audit log names it. */
+/** The identity provider as the target of audit events. */
 export const identityProviderTarget = ({ id, name }: Pick<IdentityProvider, 'id' | 'name'>) => ({
   id,
   type: 'IdentityProvider',
@@ -218,7 +220,7 @@ async function change<T>(
   return changed;
 }
 
-/** @throws {ApiError} validation when they contradict each other */
+/** Adds the defaults. @throws {ApiError} validation: the settings contradict each other */
 function settingsOf({ secret, ...given }: IdentityProviderInput): IdentityProviderSettings {
   const settings = completeIdentityProvider(given);
   const problems = identityProviderProblems(settings);
@@ -229,7 +231,10 @@ function settingsOf({ secret, ...given }: IdentityProviderInput): IdentityProvid
   return settings;
 }
 
-/** Until the transaction ends, the attributes stay. @throws {ApiError} validation when organization, groups or attributes do not exist */
+/**
+ * Checks the references and locks the attributes until the transaction ends.
+ * @throws {ApiError} validation: an organization, group or attribute does not exist
+ */
 async function refuseMissing(
   trx: Executor,
   { policy: { provisioning, accountLink, attributeMap } }: IdentityProviderSettings,
@@ -253,8 +258,8 @@ async function refuseMissing(
   if (problems.length > 0) throw validation(problems);
 }
 
-/** @throws {ApiError} validation: a new one is required */
-function keptOrNew(
+/** The sealed new secret, or the current one. @throws {ApiError} validation: a new secret is required */
+function newOrCurrentSecret(
   services: Services,
   before: IdentityProvider,
   { protocol }: IdentityProviderSettings,

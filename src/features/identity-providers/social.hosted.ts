@@ -29,7 +29,7 @@ import { canReauthenticate } from './upstream-request.policy.ts';
 import { recordUpstreamFailure, signInUpstream } from './upstream-sign-in.service.ts';
 import { transactionAddress, transactionPath } from './upstream-transaction.hosted.ts';
 
-/** RFC 8176 has no value for this; others use this one. The provider's methods do not replace a second factor here. */
+/** RFC 8176 has no value for this; other services use this one. A second factor at the provider does not replace one here. */
 const FEDERATED_AMR: readonly string[] = ['fed'];
 
 const LONGEST = 4096;
@@ -67,8 +67,8 @@ export async function redirectToHomeProvider(
 }
 
 /**
- * GET …/upstream/:idp: a provider's button was used. A link from another site only shows the sign-in page, so that nobody is signed in without
- * noticing.
+ * GET …/upstream/:idp: starts the sign-in of a provider's button. A link from another site only shows the sign-in page, so that nobody is signed in
+ * without noticing.
  */
 export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place: SignInPlace): Promise<void> {
   if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, withCarriedParameters(ctx, transactionPath(place)));
@@ -93,9 +93,10 @@ async function begin(
   if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
   const { loginHint = username, display, uiLocales } = place === 'standalone' ? {} : place;
   const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
-  // For a change of the user's own: a session at the provider does not show who sits at the browser.
-  const isAnew = place === 'standalone' && canReauthenticate(provider.type) && (await reauthentication(deps, ctx)) !== undefined;
-  const maxAge = isAnew ? 0 : wishes?.maxAge;
+  // Before a change of their own account, users must authenticate again at the provider: its session does not show who uses the browser.
+  const mustReauthenticate =
+    place === 'standalone' && canReauthenticate(provider.type) && (await reauthentication(deps, ctx)) !== undefined;
+  const maxAge = mustReauthenticate ? 0 : wishes?.maxAge;
   const asked = { loginHint, display, uiLocales, idpScope, maxAge };
   const kept = { ...(maxAge !== undefined && { maxAge }), ...(domain !== undefined && { domain }) };
   await explaining(deps, ctx, place, provider, async () => seeOther(ctx, (await addressOut(deps, ctx, provider, place, asked, kept)).href));
@@ -113,14 +114,14 @@ export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise
   query.set('idp', ctx.params.idp ?? '');
   for (const name of CALLBACK_PARAMETERS) {
     const values = sent.getAll(name);
-    // RFC 6749 section 3.1: not more than once.
+    // RFC 6749 section 3.1: parameters must not be repeated.
     const [value] = values.length === 1 ? values : [];
     if (value !== undefined && value.length <= LONGEST) query.set(name, value);
   }
   await showContinuePage(pages, ctx, `${path}?${query}`, path.startsWith(SECURITY_PAGE) ? 'connected.title' : 'sign-in.title');
 }
 
-/** GET …/upstream: what the provider has answered. */
+/** GET …/upstream: handles the provider's response. */
 export async function finishUpstream(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<void> {
   const { services, upstream } = deps;
   const taken = await consumeCallback(deps, ctx, place);

@@ -19,7 +19,7 @@ import { UpstreamFailure } from './upstream-failure.service.ts';
 import { TENANT, type UpstreamCall, upstreamMetadata } from './upstream-metadata.service.ts';
 import { isFreshResponse, type UpstreamRequestOptions, upstreamParameters } from './upstream-request.policy.ts';
 
-/** OpenID Connect Core 1.0 section 2, `sub`. */
+/** Maximum characters of `sub` (OpenID Connect Core 1.0 section 2). */
 const LONGEST_SUBJECT = 255;
 
 /** State that the browser keeps during a sign-in at a provider. */
@@ -36,7 +36,7 @@ export interface UpstreamTransaction {
 export interface UpstreamIdentity {
   readonly subject: string;
   readonly claims: UpstreamClaims;
-  /** The e-mail address that it vouches for. */
+  /** The e-mail address for which the provider is trusted. */
   readonly email: string | undefined;
   /** Epoch seconds; undefined if unknown. */
   readonly authenticatedAt: number | undefined;
@@ -67,7 +67,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   }
 
   return {
-    /** @returns the address that the browser is sent to @throws {UpstreamFailure} */
+    /** @returns the URL to which the browser is redirected @throws {UpstreamFailure} */
     async authorizationUrl(provider: IdentityProvider, transaction: UpstreamTransaction, asked: UpstreamRequestOptions): Promise<URL> {
       const configuration = configurationOf(provider, await metadataOf(provider), outbound);
       return client.buildAuthorizationUrl(configuration, {
@@ -80,7 +80,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
       });
     },
 
-    /** @param answer what came to the redirect URI @throws {UpstreamFailure} */
+    /** @param answer parameters that were received at the redirect URI @throws {UpstreamFailure} */
     async identify(provider: IdentityProvider, transaction: UpstreamTransaction, answer: URLSearchParams): Promise<UpstreamIdentity> {
       try {
         const identity =
@@ -100,11 +100,11 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   async function refuseStale(
     { policy }: IdentityProvider,
     { begun, maxAge }: UpstreamTransaction,
-    toldAt: number | undefined,
+    authenticatedAt: number | undefined,
   ): Promise<void> {
     const { sessionLifetimeDays } = await readSettings(services, 'sign-in');
     const limits = { begun, maxAge, longest: sessionLifetimeDays * 86_400, skew: policy.maxClockSkew / 1000 };
-    if (!isFreshResponse(toldAt, limits)) throw new UpstreamFailure('stale', 'AUTHENTICATED_TOO_LONG_AGO');
+    if (!isFreshResponse(authenticatedAt, limits)) throw new UpstreamFailure('stale', 'AUTHENTICATED_TOO_LONG_AGO');
   }
 
   /** The URL from which openid-client reads the response. */
@@ -152,7 +152,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
       kept ??= await outbound(url, init);
       return kept.clone();
     };
-    // A missing issuer is refused here; other problems are found later.
+    // The first attempt fails because the issuer is still a template. Without a token response, its error counts; other problems are found later.
     await exchange(server, once).catch((error: unknown) => {
       if (kept === undefined) throw error;
     });
@@ -169,7 +169,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   ): Promise<UpstreamIdentity> {
     const server = await metadataOf(provider);
     const configuration = configurationOf(provider, server, outbound);
-    // There is no issuer that it could be compared with.
+    // Plain OAuth 2.0 has no issuer to compare it with.
     const withoutIssuer = new URLSearchParams([...answer].filter(([name]) => name !== 'iss'));
     const tokens = await client.authorizationCodeGrant(configuration, answered(provider, withoutIssuer), {
       pkceCodeVerifier: codeVerifier,
@@ -184,9 +184,9 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     return { subject: String(id), claims, email: verifiedEmail(provider.type, provider.policy, claims), authenticatedAt: undefined };
   }
 
-  /** "List email addresses for the authenticated user": `email` of the user itself is the one they show to everybody, if they do. */
+  /** GitHub: "List email addresses for the authenticated user". The field `email` of the user is only the public address, if there is one. */
   async function gitHubEmail(configuration: client.Configuration, accessToken: string, user: URL): Promise<UpstreamClaims> {
-    // Without permission to read the list, no address is known.
+    // Without permission to read the list, the address is unknown.
     const list = await read(configuration, accessToken, new URL(`${user.href}/emails`), [403, 404]);
     const primary = Array.isArray(list) ? list.find((entry) => entry?.primary === true && entry.verified === true) : undefined;
     return { email: primary?.email, email_verified: typeof primary?.email === 'string' };
@@ -212,7 +212,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
 
 export type Upstream = ReturnType<typeof createUpstream>;
 
-/** The claim `tid`, of a token whose signature is verified later. */
+/** The claim `tid` of a token; its signature is verified later. */
 function tenantOf(idToken: unknown): string | undefined {
   const [, payload] = typeof idToken === 'string' ? idToken.split('.') : [];
   if (payload === undefined) return undefined;
@@ -229,7 +229,7 @@ const NETWORK_ERRORS: ReadonlySet<string> = new Set(['TypeError', 'OutboundRefus
 const isNetworkError = (error: unknown): error is Error => error instanceof Error && NETWORK_ERRORS.has(error.name);
 
 /** GitHub's token endpoint reports errors with status 200 ("Troubleshooting OAuth app access token request errors"). */
-function isErrorTold({ cause }: Error): boolean {
+function hasErrorInBody({ cause }: Error): boolean {
   const details = cause instanceof Error ? cause.cause : undefined;
   const body = isClaims(details) ? details.body : undefined;
   return isClaims(body) && typeof body.error === 'string';
@@ -246,8 +246,8 @@ function failureOf(error: unknown): UpstreamFailure {
   if (error instanceof client.ResponseBodyError) return new UpstreamFailure('refused', 'TOKEN_REFUSED', error);
   if (error instanceof client.WWWAuthenticateChallengeError) return new UpstreamFailure('refused', 'TOKEN_NOT_ACCEPTED', error);
   if (error instanceof client.ClientError) {
-    if (isErrorTold(error)) return new UpstreamFailure('refused', 'TOKEN_REFUSED', error);
-    // A Response of the outbound client's own kind, not the global one.
+    if (hasErrorInBody(error)) return new UpstreamFailure('refused', 'TOKEN_REFUSED', error);
+    // The cause is a Response of the outbound client, not the global class.
     const status = isClaims(error.cause) ? Number(error.cause.status) : 0;
     if (NETWORK_CODES.has(error.code) || isNetworkError(error.cause) || status >= 500)
       return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
@@ -258,7 +258,7 @@ function failureOf(error: unknown): UpstreamFailure {
   throw error;
 }
 
-/** Longer than any browser keeps its transaction. */
+/** Longer than browsers keep a transaction. */
 const KEPT_SECONDS = 3600;
 
 /** @param state of the authorization request, unguessable @returns false if it was used before; of concurrent calls one gets true */

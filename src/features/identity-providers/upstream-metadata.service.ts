@@ -10,7 +10,7 @@ import { calledUri } from '../applications/application-settings.service.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 
-/** A request to an address that an administrator, or a provider itself, has named (platform/http/outbound.ts). */
+/** A request to a URL that was configured by an administrator or published by a provider (platform/http/outbound.ts). */
 export type UpstreamCall = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 const KEPT_MS = 600_000;
@@ -30,20 +30,21 @@ const discoveryDocument = z.object({
 /** Asymmetric algorithms. */
 const SIGNING_ALGS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'Ed25519', 'EdDSA'];
 
-/** In the place of a tenant's id: of Microsoft's issuer for several tenants. */
+/** Microsoft's placeholder for the tenant ID in the issuer for several tenants. */
 export const TENANT = '{tenantid}';
 
 /**
- * "OpenID Connect on the Microsoft identity platform": the issuer of a tenant, or the template for all tenants, in place of `common` and similar
- * ones.
+ * Is this the configured issuer? For Microsoft, the issuer of a tenant or the template for all tenants also matches `common` and similar ones
+ * ("OpenID Connect on the Microsoft identity platform").
  */
-function isIssuerOf({ type, protocol }: IdentityProvider, told: string): boolean {
+function isIssuerOf({ type, protocol }: IdentityProvider, announced: string): boolean {
   const configured = protocol.issuer?.url ?? '';
-  if (told === configured) return true;
+  if (announced === configured) return true;
   if (type !== 'MICROSOFT') return false;
   const [before, after, ...more] = configured.split(/\/(?:common|organizations|consumers)\//);
   if (before === undefined || after === undefined || more.length > 0) return false;
-  const tenant = told.startsWith(`${before}/`) && told.endsWith(`/${after}`) ? told.slice(before.length + 1, -after.length - 1) : '';
+  const tenant =
+    announced.startsWith(`${before}/`) && announced.endsWith(`/${after}`) ? announced.slice(before.length + 1, -after.length - 1) : '';
   return tenant === TENANT || /^[0-9a-f-]{36}$/.test(tenant);
 }
 
@@ -102,7 +103,7 @@ export function upstreamMetadata(outbound: UpstreamCall) {
 
   return {
     metadataOf,
-    /** Something has come that does not fit the document: it is read again the next time. */
+    /** Call after a response that does not match the document: it is read again the next time. */
     forget: (provider: IdentityProvider): void => void found.delete(keyOf(provider)),
   };
 }

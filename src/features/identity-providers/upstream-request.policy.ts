@@ -17,7 +17,7 @@ export interface UpstreamRequestOptions {
 }
 
 /**
- * Can the provider be asked to authenticate its user again? Google refuses `prompt=login` and GitHub has no equivalent: they cannot be used if the
+ * Can the provider be asked to authenticate the user again? Google refuses `prompt=login` and GitHub has no equivalent: they cannot be used if the
  * application requires a new authentication (OpenID Connect Core 1.0 section 3.1.2.1, prompt).
  */
 export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';
@@ -44,18 +44,18 @@ export function upstreamParameters({ type, protocol }: IdentityProviderSettings,
 const present = (values: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''));
 
-/** The characters of a scope (RFC 6749 section 3.3). */
+/** Allowed characters of a scope (RFC 6749 section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 export const areScopes = (words: string): boolean => words.split(' ').every((word) => word === '' || SCOPE.test(word));
 
 /**
- * @param toldAt time of the authentication, if known
+ * @param authenticatedAt time of the authentication, if known
  * @param longest absolute maximum age in seconds
  * @param skew tolerated clock difference in seconds
  */
 export function isFreshResponse(
-  toldAt: number | undefined,
+  authenticatedAt: number | undefined,
   { begun, maxAge, longest, skew }: { begun: number; maxAge: number | undefined; longest: number; skew: number },
 ): boolean {
-  return toldAt === undefined || toldAt >= begun - Math.min(maxAge ?? longest, longest) - skew;
+  return authenticatedAt === undefined || authenticatedAt >= begun - Math.min(maxAge ?? longest, longest) - skew;
 }

@@ -7,6 +7,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { composedName, isSameAddress, keepSpelling } from '../../platform/dns/address-spelling.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -46,27 +47,18 @@ import type { UpstreamIdentity } from './upstream-exchange.service.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { linkRefusal } from './upstream-link.policy.ts';
 
-/** @throws {UpstreamFailure} which is in the audit log then */
+/** @throws {UpstreamFailure} the caller records it */
 export async function signInUpstream(
   services: Services,
   provider: IdentityProvider,
   identity: UpstreamIdentity,
   request: RequestContext,
 ): Promise<SignedInUser> {
-  const { database } = services;
-  return database.transaction((trx) => {
-    const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
-    return admit({
-      services: within,
-      trx,
-      provider,
-      identity,
-      request: { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] },
-    });
-  });
+  const asService = { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] };
+  return inOneTransaction(services, (within, trx) => admit({ services: within, trx, provider, identity, request: asService }));
 }
 
-/** Records a failed sign-in by the provider, for whichever user. */
+/** Records a failed sign-in with the provider. */
 export async function recordUpstreamFailure(
   { database }: Services,
   provider: Pick<IdentityProvider, 'id' | 'name'>,
@@ -90,7 +82,7 @@ interface Admission {
   readonly trx: Executor;
   readonly provider: IdentityProvider;
   readonly identity: UpstreamIdentity;
-  /** The service acts: who the user is, is only being found out. */
+  /** The actor is the service, because the user is not known yet. */
   readonly request: RequestContext;
 }
 
@@ -107,14 +99,14 @@ async function admit(admission: Admission): Promise<SignedInUser> {
 
   const now = present();
   await touchLink(trx, { idpId: provider.id, userId: user.id, knownAs: knownAs(identity.claims, identity.email), lastUsed: now });
-  const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
+  const ofUser: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
   const targets = [userTarget(mastered), identityProviderTarget(provider)];
   const { amr, acr } = identity.claims;
   await joinOrganization(trx, provider, { email: identity.email, user: mastered, isNew }, request);
   await recordEvent(trx, {
     eventType: 'user.authentication.auth_via_IDP',
     displayMessage: 'Authenticate user via identity provider',
-    request: himself,
+    request: ofUser,
     targets,
     // The provider's methods are ignored; its sign-in counts as one factor.
     after: {
@@ -135,11 +127,11 @@ interface Admitted {
   readonly user: User | undefined;
   /** Was the account created by this sign-in? */
   readonly isNew?: boolean;
-  /** Attributes that the claims should have filled. */
+  /** Attributes that were omitted because their claims were invalid. */
   readonly leftOut?: readonly LeftOut[];
 }
 
-/** No link exists yet. The provider's row is locked, so the first of several concurrent sign-ins decides. */
+/** First sign-in of the subject. The provider's row is locked, so the first of several concurrent sign-ins decides. */
 async function firstSignIn(admission: Admission): Promise<Admitted> {
   const { trx, provider, identity } = admission;
   if ((await lockIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
@@ -223,7 +215,7 @@ async function createNew(admission: Admission): Promise<Admitted> {
     return { user: { ...created, emailVerified }, leftOut };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // The login is taken; or the organization or a group was deleted since.
+    // The user name is taken, or the organization or a group was deleted meanwhile.
     throw new UpstreamFailure('not-admitted', error.errorCode === 'E0000014' ? 'NAME_TAKEN' : 'PROVISIONING_NOT_POSSIBLE', error);
   }
 }
@@ -246,8 +238,8 @@ async function masterProfile(
       ? before.emailVerified || (isVouchedFor && identity.email !== undefined && isSameAddress(email, identity.email))
       : true;
   const after: User = { ...before, email, emailVerified, profile: { ...before.profile, ...attributes } };
-  const told = (user: User) => ({ profile: profileFields(user) });
-  if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return { user: before, leftOut };
+  const described = (user: User) => ({ profile: profileFields(user) });
+  if (JSON.stringify(described(after)) === JSON.stringify(described(before))) return { user: before, leftOut };
   const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
   await updateUser(trx, before.id, changes);
   await claimAttributes(trx, await shareLockUserSchema(trx), before, after, SYSTEM);

@@ -17,17 +17,17 @@ type Owner = Pick<User, 'id' | 'login'>;
 
 const AT_ONCE = 20;
 const MOST_WAITING = 200;
-const inTurn = createSemaphore(AT_ONCE, MOST_WAITING);
-/** Would a further call be refused now? */
-export const isHookQueueFull = inTurn.isFull;
-/** Pending call of each user: other concurrent attempts count as wrong without a call. */
+const semaphore = createSemaphore(AT_ONCE, MOST_WAITING);
+/** Would another call be refused now? */
+export const isHookQueueFull = semaphore.isFull;
+/** Pending call of each user. Concurrent attempts with the same password share its result; others count as wrong without a call. */
 const asking = new Map<string, { readonly password: string; readonly verified: Promise<boolean> }>();
 
 /**
- * A wrong password is refused no sooner than for an unknown user.
+ * Verifies the password with the hook. A refusal takes at least as long as for an unknown user.
  * @param begins called when this attempt leaves the queue
- * @returns true: the hook has verified the password. Without an active hook every password is wrong
- * @throws {Overloaded} too many are waiting
+ * @returns true if the hook has verified the password; without an active hook every password is wrong
+ * @throws {Overloaded} too many attempts are waiting
  */
 export async function verifyElsewhere(
   services: Services,
@@ -47,7 +47,7 @@ async function askAlone(services: Services, user: Owner, password: string, begin
     begins();
     return before.password === password && before.verified;
   }
-  const verified = inTurn(() => {
+  const verified = semaphore(() => {
     begins();
     return ask(services, user, password, request);
   }).finally(() => asking.delete(user.id));
@@ -80,7 +80,7 @@ async function ask(services: Services, user: Owner, password: string, request: R
 
 const verdict = z.object({ type: z.literal('com.okta.action.update'), value: z.object({ credential: z.string() }) });
 
-/** Only the plain word counts, and an error beside it none. */
+/** Only the exact value VERIFIED counts, and only without an error. */
 function verifies({ commands, error }: HookResponse): boolean {
   const read = (commands ?? []).map((command) => verdict.safeParse(command).data?.value.credential);
   return !error && read.length > 0 && read.every((credential) => credential === 'VERIFIED');

@@ -46,10 +46,10 @@ const AMONG = 1000;
 
 export interface MailState {
   readonly waiting: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null; readonly lastError: string | null };
-  /** In the last seven days. */
+  /** Failures of the last seven days. */
   readonly failed: {
     readonly count: number;
-    /** Its event in the audit log, when, and why; undefined: there is none. */
+    /** Audit event, time and reason of the last failure; undefined: there is none. */
     readonly last: { readonly uuid: string; readonly at: Date; readonly reason: string } | undefined;
   };
 }
@@ -67,7 +67,7 @@ export async function readMailState({ database: { knex } }: Pick<Services, 'data
   };
 }
 
-/** The mailer of the server that is set now: another one from the next mail on after it was changed. */
+/** The mailer of the currently configured server. A change of the settings applies to the next e-mail. */
 interface CurrentMailer {
   /** @returns undefined if e-mail is not configured */
   now(): Promise<Mailer | undefined>;
@@ -75,7 +75,7 @@ interface CurrentMailer {
   close(): void;
 }
 
-export function createMailer(services: Services, patience?: MailTimeouts): CurrentMailer {
+export function createMailer(services: Services, timeouts?: MailTimeouts): CurrentMailer {
   const inbox = inboxMailer(services);
   let open: { readonly server: SmtpServer; readonly mailer: Mailer } | undefined;
   return {
@@ -84,7 +84,7 @@ export function createMailer(services: Services, patience?: MailTimeouts): Curre
       if (route.kind !== 'server') return route.kind === 'nowhere' ? undefined : inbox;
       if (open === undefined || !isDeepStrictEqual(open.server, route.server)) {
         open?.mailer.close(true);
-        open = { server: route.server, mailer: smtpMailer(route.server, patience) };
+        open = { server: route.server, mailer: smtpMailer(route.server, timeouts) };
       }
       return open.mailer;
     },
@@ -146,7 +146,7 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
 
 const FINDERS = { 'choose-password': findOneTimeLink, 'verify-email': findVerification, code: findCodeOfLink } as const;
 
-/** Was a link that works once neither used nor replaced since? Otherwise the receiver gets a broken link, and the newer one is on its way. */
+/** Can the one-time link still be used? Otherwise the recipient would get a broken link, although a newer one is on its way. */
 async function isOfUse(executor: Executor, link: string): Promise<boolean> {
   const [, page, token = ''] = /\/(choose-password|verify-email|code)\/([\w-]+)$/.exec(link) ?? [];
   if (page === undefined) return true;
@@ -161,7 +161,7 @@ export const deliveryOf = (kind: MailKind, { id, login }: { readonly id: string 
   targets: id === undefined ? [] : [userTarget({ id, login })],
 });
 
-/** Says in the log, behind the start, when the mail server cannot be reached: what waits is sent as soon as it can. */
+/** Logs a warning after the start if the mail server cannot be reached. Queued e-mails are sent as soon as it can. */
 export async function warnOfSilentServer(
   services: Pick<Services, 'config' | 'database' | 'keyring' | 'notifications' | 'log'>,
   current: CurrentMailer,

@@ -23,7 +23,7 @@ import { readMailSettings, type ShownMailSettings } from './mail-settings.servic
 import { sendTestMail, type TestMail } from './test-mail.service.ts';
 
 const HOME = '/admin/settings/mail';
-/** Those of the templates are in features/texts/mail-templates.console.ts. */
+/** The tab of the templates is in features/texts/mail-templates.console.ts. */
 export const MAIL_TABS: readonly Action[] = [
   { label: 'Server', href: HOME },
   { label: 'Templates', href: `${HOME}/templates` },
@@ -31,7 +31,7 @@ export const MAIL_TABS: readonly Action[] = [
 const INBOX = '/dev/inbox';
 const CRUMBS = [{ label: 'Settings' }, { label: 'Mail', href: HOME }];
 const FAILURES = '/admin/reports/log?type=system.email.delivery&outcome=FAILURE';
-/** A mail that is sent at the first attempt waits for a second or so. */
+/** Milliseconds after which a queued e-mail counts as delayed. Without problems, it waits about a second. */
 const LATE_MS = 60_000;
 
 type Way = MailRoute['kind'];
@@ -51,7 +51,7 @@ const WITHOUT_SERVER: Readonly<Record<Exclude<Way, 'server'>, readonly string[]>
   nowhere: ['There is no mail server, so no e-mail is sent. Set one up.'],
 };
 
-/** Meaning of the state for users. */
+/** Effects of the state on users. */
 const MEANINGS: Readonly<Record<'mail' | 'none', readonly string[]>> = {
   mail: [
     'New users get an invitation link, and users who forgot their password request a link on the sign-in page. You can also see a link yourself and pass it on.',
@@ -84,7 +84,7 @@ function serverFacts({ source, environment, ...set }: ShownMailSettings): readon
 }
 const FROM_ENVIRONMENT = { text: 'Set by SMTP_URL', tone: 'plain' as const };
 
-function toldWaiting({ waiting: { count, isMore, oldest } }: MailState): Content {
+function waitingText({ waiting: { count, isMore, oldest } }: MailState): Content {
   if (oldest === null) return { text: 'None', tone: 'good' };
   const isLate = present().getTime() - oldest.getTime() > LATE_MS;
   const number = phrase(isMore ? 'At least {count}, the oldest since' : '{count}, the oldest since', { count });
@@ -95,7 +95,7 @@ function stateFacts(state: MailState): readonly Fact[] {
   const { waiting, failed } = state;
   const { last } = failed;
   return [
-    { label: 'Queued', value: toldWaiting(state) },
+    { label: 'Queued', value: waitingText(state) },
     ...(waiting.lastError === null ? [] : [{ label: 'Why the last attempt failed', value: waiting.lastError }]),
     {
       label: 'Failed in the last 7 days',
@@ -191,7 +191,7 @@ function testForm(address: Value, typed: Typed): Drawn {
   );
 }
 
-/** @returns undefined if there is none that e-mail can be sent to */
+/** The caller's e-mail address. @returns undefined if there is none to which e-mail can be sent */
 async function ownAddress({ services, person, request }: ConsoleRequest): Promise<string | undefined> {
   const user = await getUser(services, person.id, request);
   return hasMailAddress(user) ? user.email : undefined;

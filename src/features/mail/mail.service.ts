@@ -1,6 +1,6 @@
 /**
  * Queues e-mails in the transaction of a change; they are sent from the outbox after the commit (features/mail/mail-delivery.service.ts), never
- * during the request. A link is a key to the account, so it is encrypted in the outbox. Without a mail server nothing is queued.
+ * during the request. A link gives access to the account, so it is encrypted in the outbox. Without a mail server nothing is queued.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -13,7 +13,7 @@ import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
 import { isMailable, languageOf, type MailKind, type Notice, noticeOf, type RequestedMail } from './mail.policy.ts';
 
-/** `outbox.kind` of a mail. */
+/** `outbox.kind` of an e-mail. */
 export const MAIL = 'mail';
 
 /** Variable parts of an e-mail. */
@@ -25,11 +25,11 @@ export const letter = z.object({
   /** Values of its placeholders. */
   values: z.record(z.string(), z.string()).default({}),
   link: z.string().optional(),
-  /** The ID of the organization whose brand it shows. */
+  /** ID of the organization whose branding is used. */
   organization: z.string().optional(),
   /** ISO 8601: expiry of the link; later the e-mail is not sent. */
   expiresAt: z.string().optional(),
-  /** When and whence, of what happened. */
+  /** Time and origin of the reported event. */
   occurred: z.object({ at: z.string(), ipAddress: z.string().optional(), userAgent: z.string().optional() }).optional(),
 });
 
@@ -37,9 +37,9 @@ export type Letter = Readonly<z.input<typeof letter>>;
 
 /** Outbox entry: recipient and topic in clear text; the rest encrypted if it contains a link. */
 export const mailNote = z.object({
-  /** The same at every attempt. */
+  /** ID of the message, the same for every attempt. */
   id: z.string(),
-  /** Absent: no account yet. */
+  /** Absent: the recipient has no account yet. */
   userId: z.string().optional(),
   login: z.string(),
   kind: z.string(),
@@ -49,7 +49,7 @@ export const mailNote = z.object({
 
 export const sealContext = (id: string): string => `mail ${id}`;
 
-/** Has the user an address that mail can be sent to? */
+/** Does the user have an address to which e-mail can be sent? */
 export const hasMailAddress = <U extends Pick<User, 'email'>>(user: U): user is U & { readonly email: string } =>
   user.email !== null && isMailable(user.email);
 
@@ -70,7 +70,7 @@ function noteFor(
 /**
  * Queues a requested e-mail.
  * @param trx the transaction of its cause
- * @param user recipient; that they have an address and that e-mail is possible was checked before
+ * @param user recipient; the caller has checked their address, and that e-mail can be sent
  */
 export async function queueMail(
   trx: Executor,
@@ -108,15 +108,18 @@ export function noticeFor(
   const isUsed = user.lastLogin !== null || user.passwordHash !== null;
   const to = content.to ?? user.email ?? undefined;
   if (!isUsed || to === undefined) return undefined;
-  const isHimself = request.actor.id === user.id;
+  const isOwnRequest = request.actor.id === user.id;
   const { ipAddress, userAgent } = request;
-  const occurred = { at: present().toISOString(), ...(isHimself && { ipAddress, userAgent }) };
+  const occurred = { at: present().toISOString(), ...(isOwnRequest && { ipAddress, userAgent }) };
   // Use the user's language, not that of an administrator who made the change.
-  const language = languageOf(user.profile, isHimself ? request.language : undefined);
+  const language = languageOf(user.profile, isOwnRequest ? request.language : undefined);
   return noteFor(user, notice, { open: { ...content, to, language, occurred } });
 }
 
-/** Notifies the former address that it no longer belongs to the account, whoever changed it: its owner may be the only one to notice. */
+/**
+ * Notifies the former address that it no longer belongs to the account, even if the user made the change: the owner of the address may be the only
+ * one to notice.
+ */
 export async function notifyFormerAddress(
   trx: Executor,
   { id, email: former }: Pick<User, 'id' | 'email'>,

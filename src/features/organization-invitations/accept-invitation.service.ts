@@ -1,11 +1,12 @@
 /**
- * Accepting an invitation. The link proves access to the mailbox. An existing account joins after sign-in; a new account gets the password that its
- * user chooses. One conditional DELETE uses the invitation. It grants only what its sender can currently grant.
+ * Accepts an invitation. The link proves access to the mailbox. An existing account joins after a sign-in; for a new account, the user chooses a
+ * password. One conditional DELETE uses the invitation up. It grants only roles that its sender can still grant.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { isWithin, reachOf } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/roles.store.ts';
@@ -36,7 +37,7 @@ export interface OpenInvitation {
   readonly organization: { readonly id: string; readonly name: string };
 }
 
-/** @returns undefined if it cannot be used, whatever the reason */
+/** @returns undefined if the invitation cannot be used, for any reason */
 export async function readInvitation({ database: { knex } }: Services, token: string): Promise<OpenInvitation | undefined> {
   const row = await findUsable(knex, token);
   const organization = row && (await findOrganization(knex, row.orgId));
@@ -84,13 +85,11 @@ export async function createByInvitation(
   password: string,
   request: RequestContext,
 ): Promise<'gone' | 'taken' | User> {
-  const { database } = services;
   if ((await readInvitation(services, token)) === undefined) return 'gone';
   // Before the transaction: hashing is slow, and connections are few.
   const passwordHash = await hashPassword(password);
   try {
-    return await database.transaction(async (trx): Promise<'gone' | User> => {
-      const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+    return await inOneTransaction(services, async (within, trx): Promise<'gone' | User> => {
       const used = await use(trx, token);
       if (used === undefined) return 'gone';
       const { email, orgId, depId } = used.row;
@@ -116,7 +115,7 @@ interface Used {
 
 async function use(trx: Executor, token: string): Promise<Used | undefined> {
   const found = await findInvitationByToken(trx, digest(token), present());
-  // The organization is locked first, as for every change of its members, so that the sender's permissions no longer change.
+  // The organization is locked first, as for every change of its members, so that the sender's permissions cannot change meanwhile.
   const organization = found && (await lockOrganization(trx, found.orgId));
   const row = organization && (await findUsable(trx, token));
   if (organization === undefined || row === undefined || !(await consumeInvitation(trx, digest(token), present()))) return undefined;
@@ -141,7 +140,7 @@ const givenRoles = async (executor: Executor, { orgId, role, roleId }: Invitatio
 const givesRights = async (executor: Executor, row: InvitationRow): Promise<boolean> =>
   (await givenRoles(executor, row)).some(({ permissions }) => permissions.length > 0);
 
-/** Keeps existing roles. */
+/** Grants the invited role; the user keeps their current roles. */
 async function giveRole(trx: Executor, { row: { orgId, role, roleId } }: Used, user: User, request: RequestContext): Promise<void> {
   const userId = user.id;
   const held = (await findMemberRoles(trx, orgId, userId)) ?? [];

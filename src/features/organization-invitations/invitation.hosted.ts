@@ -38,7 +38,7 @@ async function invitationIn(deps: SignInDeps, ctx: RouterContext): Promise<OpenI
   return invitation;
 }
 
-/** User who has just signed in. */
+/** The user, if they have just signed in. */
 async function freshUser(deps: SignInDeps, ctx: Koa.Context) {
   const session = await deps.sessions.current(ctx.req, ctx.res);
   return session !== undefined && (await isFreshSignIn(deps, session)) ? findUser(deps.services.database, session.accountId) : undefined;
@@ -56,7 +56,7 @@ async function show(
   const limits = { least: String((await readPasswordPolicy(deps.services.database.knex)).minLength), most: String(MOST_CHARACTERS) };
   const values = { organization: organization.name };
   const title = language.text('invited.title', values);
-  const told = problem === 'taken' ? language.text('invited.taken') : problem && language.text(`choose-password.${problem}`, limits);
+  const message = problem === 'taken' ? language.text('invited.taken') : problem && language.text(`choose-password.${problem}`, limits);
   const locals = {
     ...language,
     title: problem === undefined ? title : language.text('error.title-prefix', { title }),
@@ -66,7 +66,7 @@ async function show(
     account: user && language.text('consent.account', { name: user.login }),
     join: language.text('invited.join', values),
     hint: language.text('choose-password.hint', limits),
-    problem: told,
+    problem: message,
     scripts: ['show-password.js', 'reload-when-stale.js'],
   };
   await deps.pages.render(ctx, 'invitation', locals, { status: problem === undefined ? 200 : 400 });
@@ -100,7 +100,7 @@ export function backToInvitation(deps: SignInDeps, ctx: Koa.Context): void {
 
 async function join(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvitation): Promise<void> {
   const user = await freshUser(deps, ctx);
-  // The sign-in has become old while the page was open.
+  // The sign-in has become too old while the page was open.
   if (user === undefined) return show(deps, ctx, invitation);
   const request = { ...visitor(ctx, deps.config), actor: { id: user.id, type: 'User' as const, displayName: user.login } };
   const joined = await joinByInvitation(deps.services, tokenIn(ctx), user.id, request);

@@ -14,7 +14,7 @@ import type { User } from '../users/users.resource.ts';
 import { type DomainProvider, findDomainProviders, findRequiredProvider, type RequiredProvider } from './home-realm.store.ts';
 
 /**
- * Active ones, the required one first. No user is looked up. If no organization has a provider, nothing is read.
+ * Active providers of the domain, the required one first. No user is looked up. Without any organization's provider, the database is not queried.
  * @param domain in ASCII; undefined: the user name has none
  */
 export const providersOfDomain = async (services: Services, domain: string | undefined): Promise<readonly DomainProvider[]> =>
@@ -34,8 +34,8 @@ interface Proved {
   readonly idp?: string | null | undefined;
 }
 
-/** @throws {ProviderRequired} the user must sign in by another provider; that is in the audit log then */
-export async function demandProvider({ database }: Services, { user, amr, idp }: Proved, request: RequestContext): Promise<void> {
+/** @throws {ProviderRequired} the user must sign in with another provider; also recorded in the audit log */
+export async function enforceRequiredProvider({ database }: Services, { user, amr, idp }: Proved, request: RequestContext): Promise<void> {
   const required = await findRequiredProvider(database.knex, user.id);
   if (required === undefined || required.id === idp) return;
   await recordEvent(database.knex, {

@@ -6,6 +6,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -44,7 +45,7 @@ export interface PendingSetup {
 /** The service is the actor, because the link's reader is unknown. */
 const acting = (request: RequestContext): RequestContext => ({ ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
 
-/** Finds a link that its creator could still create: without the role, they must not be able to set up customers' sign-ins. */
+/** Finds a link whose creator could still create it. Otherwise, administrators could set up customers' sign-ins after they have lost their role. */
 async function findUsable(executor: Executor, by: Parameters<typeof findSetup>[1]): Promise<SetupRow | undefined> {
   const row = await findSetup(executor, by, present());
   if (row === undefined || row.createdBy === SYSTEM.actor.id) return row;
@@ -86,7 +87,10 @@ export async function findPendingSetup({ database: { knex } }: Services, secret:
   return { row, organization, domain, provider: await findIdentityProvider(knex, row.idpId) };
 }
 
-/** @param domain in ASCII; null: ask for another one @throws {ApiError} as addDomain, except for one that the organization already has */
+/**
+ * @param domain in ASCII; null: the user wants to enter another one
+ * @throws {ApiError} as `addDomain`, but not if the organization already has the domain
+ */
 export async function chooseDomain(
   services: Services,
   { row: { orgId, browserHash } }: PendingSetup,
@@ -110,7 +114,7 @@ export interface ProviderTyped {
 
 /**
  * Creates the provider, or changes it while it is not used for anything else. The same transaction connects it with the organization, for no domain
- * yet, so that no other sign-in page offers it.
+ * yet, so that no sign-in page offers it.
  * @throws {ApiError} the input is refused
  */
 export async function writeProvider(
@@ -119,7 +123,6 @@ export async function writeProvider(
   { issuer, clientId, clientSecret }: ProviderTyped,
   request: RequestContext,
 ): Promise<void> {
-  const { database, notifications } = services;
   const body = parse(identityProviderBody, {
     name: provider?.name ?? `${organization.name.slice(0, 60)} ${row.idpId.slice(-6)}`,
     type: 'OIDC',
@@ -127,8 +130,7 @@ export async function writeProvider(
     policy: { provisioning: { action: 'AUTO' }, accountLink: { action: 'AUTO' } },
   });
   const input = identityProviderInput(body);
-  await database.transaction(async (trx) => {
-    const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+  await inOneTransaction(services, async (within, trx) => {
     if (provider !== undefined) {
       await lockIdentityProvider(trx, row.idpId);
       if (await isUsedBeyond(trx, row.idpId, row.orgId))
@@ -140,10 +142,9 @@ export async function writeProvider(
     const unused = { domains: [], mode: 'OFFERED' as const, autoJoin: true, defaultDepId: null };
     await putProviderOf(within, row.orgId, row.idpId, unused, acting(request));
   });
-  notifications.announce({ kind: 'identity-provider', id: row.idpId });
 }
 
-/** Result of a test sign-in. */
+/** Result of a test sign-in. `foreign`: an address outside the domain. */
 export type Tried = 'works' | 'gone' | 'no-email' | { readonly foreign: string };
 
 /**
@@ -157,14 +158,12 @@ export async function finishSetup(
   email: string | undefined,
   request: RequestContext,
 ): Promise<Tried> {
-  const { database, notifications } = services;
   const { domain } = row;
   if (provider === undefined || domain === null) return 'gone';
   if (email === undefined) return 'no-email';
   if (domainOfAddress(email) !== domain) return { foreign: email };
-  const isDone = await database.transaction(async (trx: Executor) => {
+  const isDone = await inOneTransaction(services, async (within, trx) => {
     if (!(await consumeSetup(trx, row.browserHash ?? '', domain, present()))) return false;
-    const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
     const used = { domains: [domain], mode: row.mode, autoJoin: true, defaultDepId: null };
     await putProviderOf(within, row.orgId, row.idpId, used, acting(request));
     await recordEvent(trx, {
@@ -176,7 +175,5 @@ export async function finishSetup(
     });
     return true;
   });
-  if (!isDone) return 'gone';
-  notifications.announce({ kind: 'identity-provider', id: row.idpId });
-  return 'works';
+  return isDone ? 'works' : 'gone';
 }

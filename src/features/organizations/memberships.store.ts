@@ -25,7 +25,7 @@ export const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_i
 /** @param o alias of the organization's row @returns expression of the number of its members */
 export const memberCountOf = (o: string): string => keptCount(MEMBER_COUNTS, `${o}.id`);
 
-/** @returns the number of organizations, at most `limit` */
+/** @returns the number of updated organizations, at most `limit` */
 export const foldMemberCounts = (executor: Executor, limit: number): Promise<number> => foldCounts(executor, MEMBER_COUNTS, limit);
 
 export interface Membership {
@@ -54,11 +54,11 @@ const FIELDS = new Map([
   ['memberships_org_id_dep_id_fkey', 'depId'],
 ] as const);
 
-/** Reference of a membership that does not exist. */
+/** Missing object to which a membership refers. */
 type Missing = 'orgId' | 'userId' | 'depId';
 
 /**
- * @param isJoined the account existed before, so the organization's administrators cannot change it
+ * @param isJoined did the account exist before? Then the organization's administrators cannot change it
  * @returns the missing object that prevented it; undefined: inserted
  */
 export function insertMembership(
@@ -70,7 +70,7 @@ export function insertMembership(
   return missing(executor('memberships').insert({ org_id: orgId, user_id: userId, dep_id: depId ?? null, created, is_joined: isJoined }));
 }
 
-/** Puts a member into another department. @returns the missing object, if the member was not moved */
+/** Moves a member to another department. @returns the missing object that prevented it; undefined: moved */
 export function moveMembership(executor: Executor, { orgId, userId, depId }: Membership): Promise<Missing | undefined> {
   return missing(
     executor('memberships')
@@ -115,8 +115,8 @@ export async function isAnyMember(executor: Executor, userIds: readonly string[]
 }
 
 /**
- * A member of any of these organizations, by ID or user name. IDs take precedence. The statement is the same for an unknown user and for one out of
- * reach.
+ * A member of any of these organizations, by ID or user name; IDs take precedence. The same statement runs for an unknown user and for a user of
+ * other organizations.
  */
 export async function findMemberNamed(executor: Executor, idOrLogin: string, orgIds: ReadonlySet<string>): Promise<User | undefined> {
   return selectedUsers(executor, { filters: [], orgIds }, {})
@@ -129,7 +129,7 @@ export async function findMemberNamed(executor: Executor, idOrLogin: string, org
     .first<User | undefined>(USER_COLUMNS);
 }
 
-/** Is the user only a member with an account that existed before? */
+/** Is the user a member, and did the account exist before each of the memberships? */
 export async function isJoinedOnly(executor: Executor, userId: string): Promise<boolean> {
   const marks: boolean[] = await executor('memberships').where({ user_id: userId }).pluck('is_joined');
   return marks.length > 0 && marks.every((isJoined) => isJoined);
@@ -137,11 +137,11 @@ export async function isJoinedOnly(executor: Executor, userId: string): Promise<
 
 /** Current and former organizations, whose administrators may have prepared ways to sign in as the user. */
 export async function findOrgIdsEver(executor: Executor, userId: string): Promise<string[]> {
-  const ofBefore = executor('former_memberships').where({ user_id: userId }).select('org_id');
-  return executor('memberships').where({ user_id: userId }).union(ofBefore).pluck('org_id');
+  const former = executor('former_memberships').where({ user_id: userId }).select('org_id');
+  return executor('memberships').where({ user_id: userId }).union(former).pluck('org_id');
 }
 
-/** For a user whose prepared credentials were revoked. */
+/** Call after prepared credentials of the user were revoked. */
 export async function forgetFormerMemberships(executor: Executor, userId: string): Promise<void> {
   await executor('former_memberships').where({ user_id: userId }).delete();
 }
@@ -187,7 +187,7 @@ function members(executor: Executor, orgId: string, { q, depId }: MemberSearch) 
   return query;
 }
 
-/** The members of an organization, the oldest memberships first. */
+/** The members of an organization, oldest memberships first. */
 export const listMemberships = (executor: Executor, orgId: string, search: MemberSearch, window: Window): Promise<Page<Member>> =>
   readPage(members(executor, orgId, search), MEMBER, window, { by: 'memberships.seq' });
 
@@ -216,9 +216,9 @@ const OWN = `SELECT o.id AS "orgId", o.name, o.policy FROM memberships m JOIN or
 
 /**
  * Organizations of a user for a sign-in, in one statement.
- * @param wanted an ID or a name; IDs take precedence
- * @param first ID of the one to list first if none is wanted
- * @returns at most two, or `most`
+ * @param wanted ID or name of the only organization to return; IDs take precedence
+ * @param first ID of the organization to list first, if none is wanted
+ * @returns at most `most`
  */
 export async function listSignInOrganizations(
   executor: Executor,
@@ -253,7 +253,7 @@ const AFFILIATION: Columns<Affiliation> = {
   created: 'm.created',
 };
 
-/** The organizations of a user within a reach, the oldest memberships first. */
+/** The user's organizations within the reach, oldest memberships first. */
 export function listAffiliations(executor: Executor, userId: string, reach: Reach, window: Window): Promise<Page<Affiliation>> {
   const query = executor('memberships AS m')
     .join('organizations AS o', 'o.id', 'm.org_id')

@@ -1,4 +1,4 @@
-/** The tab Administrators of an organization: users who administer only this organization. Another one is found by name or e-mail address. */
+/** Organization → Administrators: users who administer only this organization, and a form to add one. */
 import { usersIn } from '../../pages/console/candidates.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
@@ -10,7 +10,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listAdministrators } from '../administrators/administrators.service.ts';
 import { ROLE_EFFECTS, ROLE_EFFECTS_LEAD } from '../administrators/role-form.console.ts';
-import { addressOfTaking } from '../administrators/roles.console.ts';
+import { addressOfRoleRemoval } from '../administrators/roles.console.ts';
 import { grantRole } from '../administrators/user-roles.service.ts';
 import { USER_STATUSES } from '../users/user-lifecycle.policy.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
@@ -85,7 +85,7 @@ const add: ConsolePage = {
     const userId = await pickedId(usersIn(visit), 'user', form.get('user') ?? '');
     if (userId === undefined) throw validation([{ field: 'user', message: 'is required' }]);
     const { id } = await grantRole(visit.services, userId, { type: 'ORG_ADMIN', orgId }, visit.request);
-    return { goTo: homeOf(orgId), notice: 'role-given', undo: { href: addressOfTaking(userId, id) } };
+    return { goTo: homeOf(orgId), notice: 'role-given', undo: { href: addressOfRoleRemoval(userId, id) } };
   },
 };
 

@@ -10,7 +10,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { factorCodeKey } from '../message-factors/factor-codes.service.ts';
-import { demandProvider } from '../organization-providers/home-realm.service.ts';
+import { enforceRequiredProvider } from '../organization-providers/home-realm.service.ts';
 import { checkFactorProof, type Proof } from '../second-factors/factor-proofs.service.ts';
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret } from '../second-factors/one-time-codes.service.ts';
@@ -105,7 +105,7 @@ export const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const { user, amr, expired } = first;
   if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
-  if (!first.stepsUp) await demandProvider(services, first, request);
+  if (!first.stepsUp) await enforceRequiredProvider(services, first, request);
   const finish = () =>
     services.database.transaction((trx) => finishSteps(services, trx, user, amr, { ...first, purpose: demand }, request));
   const factors = isMultiFactor(amr) ? [] : await listUsableFactors(services.database.knex, user.id, amr);

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { composedName } from '../../platform/dns/address-spelling.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { INVISIBLE } from '../../platform/validation/text.ts';
@@ -157,8 +158,7 @@ export async function completeSignUp(services: Services, code: OpenCode, request
   const { profile, passwordHash, applicationId, termsUrl } = form.parse(code.content.form);
   const email = code.content.name;
   try {
-    return await database.transaction(async (trx): Promise<SignUpOutcome> => {
-      const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+    return await inOneTransaction(services, async (within, trx): Promise<SignUpOutcome> => {
       if (!(await deleteCode(trx, code.row.id))) return undefined;
       const settings = await readSettings(within, 'registration');
       const failure = await refusalNow(trx, settings, email, applicationId);

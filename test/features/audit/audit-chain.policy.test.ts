@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type AuditRecord,
-  canonical,
   isBackdated,
   isNotMuchLater,
   namesIn,
@@ -11,6 +10,7 @@ import {
   publicForm,
   withoutParts,
 } from '../../../src/features/audit/audit-chain.policy.ts';
+import { canonicalJson } from '../../../src/platform/validation/canonical-json.policy.ts';
 
 const user = (id: string) => ({ id, type: 'User', displayName: `name of ${id}` });
 const app = { id: 'app_1', type: 'AppInstance', displayName: 'App' };
@@ -57,10 +57,10 @@ for (const [what, given, parts] of owners) {
 }
 
 test('the form of a value does not depend on the order of its members', () => {
-  assert.equal(canonical({ b: [{ d: 1, c: 2 }], a: null }), '{"a":null,"b":[{"c":2,"d":1}]}');
-  assert.equal(canonical({ b: [{ d: 1, c: 2 }], a: null }), canonical({ a: null, b: [{ c: 2, d: 1 }] }));
-  assert.notEqual(canonical([1, 2]), canonical([2, 1]));
-  assert.equal(canonical({ ü: new Date(0), '1': undefined }), '{"ü":"1970-01-01T00:00:00.000Z"}');
+  assert.equal(canonicalJson({ b: [{ d: 1, c: 2 }], a: null }), '{"a":null,"b":[{"c":2,"d":1}]}');
+  assert.equal(canonicalJson({ b: [{ d: 1, c: 2 }], a: null }), canonicalJson({ a: null, b: [{ c: 2, d: 1 }] }));
+  assert.notEqual(canonicalJson([1, 2]), canonicalJson([2, 1]));
+  assert.equal(canonicalJson({ ü: new Date(0), '1': undefined }), '{"ü":"1970-01-01T00:00:00.000Z"}');
 });
 
 test('a quarter of an hour is left to clocks and commits', () => {

@@ -9,7 +9,7 @@ from authlib.integrations.flask_client import OAuth
 from flask import Flask, jsonify, redirect, session
 
 app = Flask(__name__)
-# Signs the cookie in which the sign-in waits for its return. Keep one, so that a restart interrupts nobody
+# Signs the cookie of a pending sign-in. Keep the key, so that a restart interrupts no sign-in
 app.secret_key = os.environ.get("SESSION_KEY") or os.urandom(32)
 app.config.update(SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Lax"${facts.redirectUri.startsWith('https:') ? ', SESSION_COOKIE_SECURE=True' : ''})
 

@@ -30,7 +30,7 @@ function signIn(facts: Facts & { readonly redirectUri: string }): SnippetFile {
   ];
   const text = `set -eu
 
-# 1. What only this sign-in knows: PKCE and state
+# 1. Create the secrets of this sign-in: PKCE and state
 verifier=$(openssl rand 32 | ${BASE64URL})
 challenge=$(printf %s "$verifier" | openssl dgst -sha256 -binary | ${BASE64URL})
 state=$(openssl rand -hex 16)
@@ -38,17 +38,17 @@ state=$(openssl rand -hex 16)
 # 2. Open this address in a browser and sign in
 echo "${issuer}/authorize?${request}&state=$state&code_challenge=$challenge&code_challenge_method=S256"
 
-# 3. The browser ends at the redirect URI. Nothing need listen there: paste the whole address from its address bar
+# 3. The browser ends at the redirect URI. Nothing needs to listen there: paste the whole address from its address bar
 printf 'Address: '
 read -r answer
 [ "$(printf %s "$answer" | sed -n 's/.*[?&]state=\\([^&#]*\\).*/\\1/p')" = "$state" ] || { echo 'Another sign-in came back'; exit 1; }
 code=$(printf %s "$answer" | sed -n 's/.*[?&]code=\\([^&#]*\\).*/\\1/p')
 
-# 4. The code becomes tokens
+# 4. Exchange the code for tokens
 tokens=$(${curl(`${issuer}/token`, exchange)})
 printf '%s\\n' "$tokens"
 
-# 5. An access token opens an API, e.g. the one that says who signed in
+# 5. Call an API with the access token, e.g. userinfo
 access_token=$(printf %s "$tokens" | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')
 ${curl(`${issuer}/userinfo`, ['--header "Authorization: Bearer $access_token"'])}
 `;

@@ -7,11 +7,11 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const program = (facts: Facts): string => `${opening(facts, [`import QRCode from 'qrcode';`])}
 const request = await oidc.initiateDeviceAuthorization(provider, { scope: ${stringLiteral(facts.scope)} });
 
-// The QR code has the address with the code in it; the page it opens asks all the same
+// The QR code contains the address with the code. The page still asks the user to confirm it
 console.log(await QRCode.toString(request.verification_uri_complete, { type: 'terminal', small: true }));
 console.log(\`Scan the QR code, or open \${request.verification_uri} and type \${request.user_code}\`);
 
-// Asks until the user has answered, or the code has expired
+// Polls until the user has allowed or refused the request, or the code has expired
 const tokens = await oidc.pollDeviceAuthorizationGrant(provider, request);
 console.log(\`Signed in as \${tokens.claims()?.sub}\`);
 `;

@@ -16,7 +16,7 @@ OIDCClientSecret "\${CLIENT_SECRET}"
 OIDCProviderTokenEndpointAuth ${authentication}
 OIDCScope "${scope}"
 OIDCPKCEMethod S256
-# An address of this web server that serves nothing else
+# A URL of this web server that is used for nothing else
 OIDCRedirectURI "${redirectUri}"
 # Encrypts the cookies and the sessions
 OIDCCryptoPassphrase "\${OIDC_PASSPHRASE}"

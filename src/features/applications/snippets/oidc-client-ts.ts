@@ -17,7 +17,7 @@ const oidc = new UserManager({
   scope: ${stringLiteral(scope)},
 });
 
-// On the way back from the sign-in: the code becomes tokens, and leaves the address
+// After the redirect: exchange the code for tokens, and remove it from the address
 const query = new URLSearchParams(location.search);
 if (location.pathname === new URL(redirectUri).pathname && query.has('state')) {
   await oidc.signinRedirectCallback();

@@ -38,7 +38,7 @@ const jwk = JSON.parse(await readFile('private-key.json', 'utf8'));
   ${AUTHENTICATION[facts.authentication]},${
     isInsecure(facts)
       ? `
-  // For a provider on the own machine only
+  // Only for a provider on this machine
   { execute: [oidc.allowInsecureRequests] },`
       : ''
   }
@@ -83,7 +83,7 @@ async function finish(request, response) {
     pkceCodeVerifier,
     idTokenExpected: true,
   });
-  // Here begins your own session. The tokens stay on the server; claims() says who signed in
+  // Start your own session here. The tokens stay on the server; claims() identifies the user
   response.writeHead(200, {
     'content-type': 'application/json',
     'set-cookie': \`\${COOKIE}=; \${attributes}; Max-Age=0\`,

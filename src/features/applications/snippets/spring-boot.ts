@@ -45,7 +45,7 @@ const configuration = ({
   authentication,
 }: Facts & { readonly redirectUri: string }): string => `server:
   port: ${new URL(redirectUri).port || '3000'}
-  # Behind a proxy the application believes what the proxy says of the address
+  # Behind a proxy, trust the forwarded address
   forward-headers-strategy: framework
 spring:
   security:
@@ -98,7 +98,7 @@ public class Application {
   @Bean
   SecurityFilterChain security(HttpSecurity http, ClientRegistrationRepository registrations) throws Exception {
     var requests = new DefaultOAuth2AuthorizationRequestResolver(registrations, "/oauth2/authorization");
-    // PKCE; and a state without the = at the end of Spring's own, which the authorization server does not take
+    // PKCE, and a state without the trailing = of Spring's default, which the authorization server refuses
     var states = new Base64StringKeyGenerator(Base64.getUrlEncoder().withoutPadding());
     requests.setAuthorizationRequestCustomizer(
         OAuth2AuthorizationRequestCustomizers.withPkce().andThen(request -> request.state(states.generateKey())));
