@@ -79,15 +79,19 @@ export async function lockSuperAdmins(trx: Executor): Promise<void> {
   await trx.raw('SELECT pg_advisory_xact_lock(?)', [SUPER_ADMINS]);
 }
 
-/** Is this user the only active SUPER_ADMIN with a password? */
+/**
+ * Is this user an active SUPER_ADMIN, and is no other one able to sign in, with a password, a passkey or a link to an active provider? How the user
+ * signs in does not matter.
+ */
 export async function isLastSuperAdmin(executor: Executor, userId: string): Promise<boolean> {
-  const rows: { user_id: string }[] = await executor('roles')
-    .join('users', 'users.id', 'roles.user_id')
-    .where({ type: 'SUPER_ADMIN', status: 'ACTIVE' })
-    .whereNotNull('password_hash')
-    .limit(2)
-    .select('user_id');
-  return rows.length === 1 && rows[0]?.user_id === userId;
+  const { rows } = await executor.raw<{ rows: { last: boolean }[] }>(
+    `SELECT bool_or(u.id = :userId) AND NOT bool_or(u.id <> :userId AND (u.password_hash IS NOT NULL
+        OR EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id)
+        OR EXISTS (SELECT FROM identity_provider_links l JOIN identity_providers i ON i.id = l.idp_id WHERE l.user_id = u.id AND i.status = 'ACTIVE'))) AS last
+      FROM roles JOIN users u ON u.id = roles.user_id WHERE roles.type = 'SUPER_ADMIN' AND u.status = 'ACTIVE'`,
+    { userId },
+  );
+  return rows[0]?.last === true;
 }
 
 /** A user with their roles. */

@@ -68,4 +68,20 @@ describe('the last active SUPER_ADMIN (management API, "users")', () => {
     assert.match(answer.body.errorSummary, /the last active SUPER_ADMIN/);
     assert.deepEqual(await activeSuperAdmins(), [api.admin.userId]);
   });
+
+  it('is one without a password, too, and another one counts who can sign in', async () => {
+    const { knex } = api.services.database;
+    const other = await superAdmin();
+    const credential = { user_id: other.id, public_key: Buffer.alloc(0), sign_count: 0, transports: '{}', multi_device: false };
+    const leave = () => api.call('DELETE', `/users/${api.admin.userId}/roles/${roleId}`);
+    const [role] = (await api.call<RoleBody[]>('GET', `/users/${api.admin.userId}/roles`)).body;
+    const roleId = role?.id;
+    await knex('users').where({ id: other.id }).update({ password_hash: null });
+    await knex('users').where({ id: api.admin.userId }).update({ password_hash: null });
+    assert.equal((await leave()).status, 403, 'the other one has no way to sign in');
+    await knex('passkeys').insert({ id: 'fac1', credential_id: 'x', backed_up: false, aaguid: '', name: 'x', created: new Date(), ...credential });
+    assert.equal((await leave()).status, 204);
+    assert.equal((await other.call('DELETE', `/users/${other.id}/roles/${other.roleId}`)).status, 403, 'the last one, with a passkey');
+    assert.deepEqual(await activeSuperAdmins(), [other.id]);
+  });
 });
