@@ -191,6 +191,28 @@ test('of one login twenty times, once is imported', async (t) => {
   assert.equal(await count(service, "lower(login) = 'twin'"), 1);
 });
 
+test('a dry run finds names of earlier batches, and values that other users have', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const card = { title: 'Card', type: 'string', unique: 'UNIQUE_VALIDATED' };
+  await service.api('POST', '/meta/schemas/user/default', {
+    definitions: { custom: { id: '#custom', type: 'object', properties: { card } } },
+  });
+  assert.equal((await service.api('POST', '/users', { profile: { login: 'there', card: 'A7' } })).status, 200);
+  const users = Array.from({ length: 500 }, (_, n) => ({ profile: { login: `user ${n}`, email: `mail${n}@example.com` } }));
+  const refused = [
+    { profile: { login: 'User 3' } },
+    { profile: { login: 'MAIL4@example.com' } },
+    { profile: { login: 'with a login', email: 'user 5@example.com' } },
+    { profile: { login: 'with a card', card: 'a7' } },
+  ];
+  const file = fileOf(t, [{ profile: { login: 'user 5@example.com' } }, ...users, ...refused, { profile: { login: 'free' } }]);
+  const plan = await call(file, '--dry-run');
+  assert.match(plan.stdout, /^502 users would be imported, 4 refused/m);
+  const { stdout, stderr } = await call(file);
+  assert.match(stdout, /^502 imported, 4 refused/m);
+  assert.equal(plan.stderr, stderr, 'for the same reasons');
+});
+
 test('nothing tells of a user who is refused for a value that another user has', async (t) => {
   const { service, call } = await serviceToImportInto(t);
   const card = { title: 'Card', type: 'string', unique: 'UNIQUE_VALIDATED' };

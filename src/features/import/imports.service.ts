@@ -52,7 +52,7 @@ export async function importItems(
   const things = { organization: noObjects(), group: noObjects(), application: noObjects(), provider: noObjects() };
   const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, left: new Map<string, { count: number; instead: string }>(), things };
   const run: ImportRun = {
-    ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map(), notTaken: new Map() },
+    ...{ services, request, isDryRun, isComplete, seen: new Set(), seenAddresses: new Set(), leftOut: new Map(), notTaken: new Map() },
     planned: { organizations: new Map(), groups: new Set(), providers: new Map(), applications: new Map() },
     ...{ providers: new Set(), refusedProviders: new Set(), refusedOrganizations: new Set() },
   };

@@ -10,7 +10,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { noteImported } from '../sign-in/answer-time.service.ts';
-import { addedValues, findTakenAttribute, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
+import { addedValues, findAttributeOfOthers, findTakenAttribute, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
 import type { AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';
@@ -39,6 +39,8 @@ export interface ImportRun extends FileNames {
   readonly isComplete: boolean;
   /** Hashed user names of the file so far, to find duplicates in the file. */
   readonly seen: Set<number>;
+  /** Hashed e-mail addresses of the file so far, only in a dry run: otherwise they are in the database. */
+  readonly seenAddresses: Set<number>;
   /** Names of identity providers of the file so far. */
   readonly providers: Set<string>;
   /** Counts attributes that users do not have here. */
@@ -75,7 +77,7 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
   }
   if (candidates.length === 0) return { imported: 0, existing: 0, refused };
 
-  const { accepted, existing, keys, refusals } = await run.services.database.transaction(async (trx) => {
+  const { accepted, existing, keys, addressKeys, refusals } = await run.services.database.transaction(async (trx) => {
     if (!run.isDryRun) await lockUserNames(trx, namesOf(candidates));
     const references = await findReferences(trx, candidates);
     const schema = await shareLockUserSchema(trx);
@@ -89,18 +91,23 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
       schema,
       references,
     );
-    if (run.isDryRun) return judged;
+    if (run.isDryRun) {
+      const taken = await takenValues(trx, schema, judged.accepted, findAttributeOfOthers);
+      return withoutRefused(judged, taken);
+    }
     await insertUsers(
       trx,
       judged.accepted.map(({ user }) => user),
     );
-    const refusedLast = await refuseTakenValues(trx, schema, judged.accepted);
-    const kept = judged.accepted.filter((one) => !refusedLast.has(one));
+    const taken = await takenValues(trx, schema, judged.accepted, findTakenAttribute);
+    for (const { user } of taken.keys()) await deleteUserRow(trx, user.id);
+    const imported = withoutRefused(judged, taken);
     // Events only for imported users.
-    await writeBelongings(trx, run, kept, references);
-    return { ...judged, accepted: kept, refusals: [...judged.refusals, ...refusedLast.values()] };
+    await writeBelongings(trx, run, imported.accepted, references);
+    return imported;
   });
   for (const key of keys) run.seen.add(key);
+  if (run.isDryRun) for (const key of addressKeys) run.seenAddresses.add(key);
   if (!run.isDryRun && accepted.some(({ user }) => user.passwordHash !== null)) noteImported(run.services.database);
   return { imported: accepted.length, existing, refused: [...refused, ...refusals] };
 }
@@ -171,6 +178,8 @@ interface Judged {
   readonly refusals: readonly ImportRefusal[];
   /** Hashed user names of the accepted and the existing users. */
   readonly keys: readonly number[];
+  /** Hashed e-mail addresses of the accepted users. */
+  readonly addressKeys: readonly number[];
 }
 
 function judge(
@@ -180,7 +189,7 @@ function judge(
   schema: UserSchema,
   references: References,
 ): Judged {
-  const names = new BatchNames(run.seen);
+  const names = new BatchNames(run);
   const accepted: Candidate[] = [];
   const refusals: ImportRefusal[] = [];
   let existing = 0;
@@ -204,34 +213,38 @@ function judge(
       names.take(fact);
     }
   }
-  return { accepted, existing, refusals, keys: names.keys };
+  return { accepted, existing, refusals, keys: names.keys, addressKeys: names.addressKeys };
 }
 
 /**
  * A hash of 52 bits, which a JavaScript number represents exactly. A duplicate is reported only if the database also contains the user name, so hash
- * collisions do no harm.
+ * collisions do no harm. A dry run has only the hash: of a million users, it wrongly reports one as a duplicate once in ten thousand runs.
  */
-const keyOf = (login: string): number => Number.parseInt(createHash('sha1').update(login).digest('hex').slice(0, 13), 16);
+const keyOf = (name: string): number => Number.parseInt(createHash('sha1').update(name).digest('hex').slice(0, 13), 16);
 
 /** Names of the users of a batch, to find duplicates within it and in earlier batches. */
 class BatchNames {
   readonly keys: number[] = [];
-  readonly #seen: ReadonlySet<number>;
+  readonly addressKeys: number[] = [];
+  readonly #run: Pick<ImportRun, 'seen' | 'seenAddresses' | 'isDryRun'>;
   readonly #logins = new Set<string>();
   readonly #emails = new Set<string>();
 
-  constructor(seen: ReadonlySet<number>) {
-    this.#seen = seen;
+  constructor(run: Pick<ImportRun, 'seen' | 'seenAddresses' | 'isDryRun'>) {
+    this.#run = run;
   }
 
   /** @returns `there before`: the user exists; otherwise the reason for which the names are refused; undefined: they are free */
   stateOf({ loginKey, emailKey, isThere, loginIsEmail, emailIsLogin }: NameFacts): string | undefined {
-    if (this.#logins.has(loginKey) || (isThere && this.#seen.has(keyOf(loginKey))))
+    const { seen, seenAddresses, isDryRun } = this.#run;
+    // A dry run writes nothing, so that the database does not know the users of earlier batches.
+    const isEarlier = (names: ReadonlySet<number>, name: string, isStored: boolean) => (isStored || isDryRun) && names.has(keyOf(name));
+    if (this.#logins.has(loginKey) || isEarlier(seen, loginKey, isThere))
       return 'profile.login: an earlier user in the file has this user name. Choose another one';
     if (isThere) return 'there before';
-    if (loginIsEmail || this.#emails.has(loginKey))
+    if (loginIsEmail || this.#emails.has(loginKey) || isEarlier(seenAddresses, loginKey, false))
       return 'profile.login: is already the e-mail address of another user. Choose another one';
-    if (emailKey !== null && (emailIsLogin || this.#logins.has(emailKey)))
+    if (emailKey !== null && (emailIsLogin || this.#logins.has(emailKey) || isEarlier(seen, emailKey, false)))
       return 'profile.email: is already the user name of another user. Choose another one';
     return undefined;
   }
@@ -243,7 +256,9 @@ class BatchNames {
 
   take(fact: NameFacts): void {
     this.note(fact);
-    if (fact.emailKey !== null) this.#emails.add(fact.emailKey);
+    if (fact.emailKey === null) return;
+    this.#emails.add(fact.emailKey);
+    this.addressKeys.push(keyOf(fact.emailKey));
   }
 }
 
@@ -253,19 +268,25 @@ function attributeProblems({ isComplete }: ImportRun, schema: UserSchema, profil
   return [...problems, ...(size === undefined ? [] : [size])].map(({ field, message }) => `${field}: ${message}`);
 }
 
-/** Deletes the new users again whose value of a unique attribute is taken. @returns the refusals */
-async function refuseTakenValues(
+/** Refuses users whose value of a unique attribute another user has. @param find the attribute @returns the refusals */
+async function takenValues(
   trx: Executor,
   schema: UserSchema,
   accepted: readonly Candidate[],
+  find: typeof findTakenAttribute,
 ): Promise<Map<Candidate, ImportRefusal>> {
   const refused = new Map<Candidate, ImportRefusal>();
   if (!schema.attributes.some(({ unique }) => unique)) return refused;
   for (const candidate of accepted) {
-    const taken = await findTakenAttribute(trx, schema, candidate.user);
-    if (taken === undefined) continue;
-    await deleteUserRow(trx, candidate.user.id);
-    refused.set(candidate, { place: candidate.place, reasons: [`profile.${taken}: another user has this value. Choose another one`] });
+    const taken = await find(trx, schema, candidate.user);
+    if (taken !== undefined)
+      refused.set(candidate, { place: candidate.place, reasons: [`profile.${taken}: another user has this value. Choose another one`] });
   }
   return refused;
 }
+
+const withoutRefused = (judged: Judged, refused: ReadonlyMap<Candidate, ImportRefusal>): Judged => ({
+  ...judged,
+  accepted: judged.accepted.filter((one) => !refused.has(one)),
+  refusals: [...judged.refusals, ...refused.values()],
+});

@@ -146,16 +146,23 @@ export async function validateAttributes(
   return schema;
 }
 
+type UserValues = Pick<User, 'id' | 'profile'>;
+
+function uniqueValues({ attributes }: UserSchema, { profile }: UserValues): Readonly<Record<string, string>> {
+  const given = attributes.filter(({ unique, name }) => unique && profile[name] !== undefined);
+  return Object.fromEntries(given.map(({ name }) => [name, String(profile[name])]));
+}
+
 /** Call after writing the user: reserves their unique values. @returns the attribute whose value another user has; undefined: none */
-export async function findTakenAttribute(
-  trx: Executor,
-  { attributes }: UserSchema,
-  { id, profile }: Pick<User, 'id' | 'profile'>,
-): Promise<string | undefined> {
-  const unique = attributes.filter((attribute) => attribute.unique).map(({ name }) => name);
-  if (unique.length === 0) return undefined;
-  const values = unique.flatMap((name) => (profile[name] === undefined ? [] : [[name, String(profile[name])]]));
-  const [taken] = await claimUniqueValues(trx, id, Object.fromEntries(values));
+export async function findTakenAttribute(trx: Executor, schema: UserSchema, user: UserValues): Promise<string | undefined> {
+  if (!schema.attributes.some(({ unique }) => unique)) return undefined;
+  const [taken] = await claimUniqueValues(trx, user.id, uniqueValues(schema, user));
+  return taken;
+}
+
+/** As `findTakenAttribute`, but reserves nothing. */
+export async function findAttributeOfOthers(executor: Executor, schema: UserSchema, user: UserValues): Promise<string | undefined> {
+  const [taken] = (await findTakenValues(executor, user.id, uniqueValues(schema, user))).keys();
   return taken;
 }
 
