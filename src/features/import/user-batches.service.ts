@@ -10,7 +10,13 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { noteImported } from '../sign-in/answer-time.service.ts';
-import { addedValues, findAttributeOfOthers, findTakenAttribute, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
+import {
+  addedValues,
+  findAttributeOfOthers,
+  findTakenAttribute,
+  sizeProblem,
+  valueProblems,
+} from '../user-schema/attribute-values.service.ts';
 import type { AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';

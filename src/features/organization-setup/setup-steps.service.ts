@@ -64,10 +64,10 @@ export async function readSetup({ database: { knex } }: Services, token: string)
 export async function beginSetup({ database }: Services, token: string, request: RequestContext): Promise<string | undefined> {
   const secret = randomToken();
   return database.transaction(async (trx) => {
-    if (!(await bindSetup(trx, digest(token), digest(secret), present()))) return undefined;
-    const row = await findUsable(trx, { browserHash: digest(secret) });
+    const row = await findUsable(trx, { tokenHash: digest(token) });
     const organization = row && (await findOrganization(trx, row.orgId));
-    if (organization === undefined) return undefined;
+    // An unusable link stays free: its creator may get the role back.
+    if (organization === undefined || !(await bindSetup(trx, digest(token), digest(secret), present()))) return undefined;
     await recordEvent(trx, {
       eventType: 'org.setup.begin',
       displayMessage: 'Begin to set up sign-in of organization',

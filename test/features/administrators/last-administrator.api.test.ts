@@ -79,7 +79,15 @@ describe('the last active SUPER_ADMIN (management API, "users")', () => {
     await knex('users').where({ id: other.id }).update({ password_hash: null });
     await knex('users').where({ id: api.admin.userId }).update({ password_hash: null });
     assert.equal((await leave()).status, 403, 'the other one has no way to sign in');
-    await knex('passkeys').insert({ id: 'fac1', credential_id: 'x', backed_up: false, aaguid: '', name: 'x', created: new Date(), ...credential });
+    await knex('passkeys').insert({
+      id: 'fac1',
+      credential_id: 'x',
+      backed_up: false,
+      aaguid: '',
+      name: 'x',
+      created: new Date(),
+      ...credential,
+    });
     assert.equal((await leave()).status, 204);
     assert.equal((await other.call('DELETE', `/users/${other.id}/roles/${other.roleId}`)).status, 403, 'the last one, with a passkey');
     assert.deepEqual(await activeSuperAdmins(), [other.id]);

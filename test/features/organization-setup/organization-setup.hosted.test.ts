@@ -133,6 +133,10 @@ test('a set-up link ends with the rights of its maker, counts its steps, and cha
   const link = /http[^"<\s]+\/setup\/[\w-]+/.exec(made.text)?.[0] ?? assert.fail(made.text);
 
   const agent = new UserAgent(service.baseUrl);
+  const begin = await agent.visit(link);
+  await service.api('POST', `/users/${maker.id}/lifecycle/suspend`);
+  assert.equal((await agent.submit(begin, 'setup-form')).status, 410, 'not while its maker is suspended');
+  await service.api('POST', `/users/${maker.id}/lifecycle/unsuspend`);
   const typing = await agent.submit(await agent.visit(link), 'setup-form');
   const proof = await agent.submit(typing, 'setup-form', { domain: 'acme.example' });
   dns.records.set(fieldIn(proof, 'record-name'), [fieldIn(proof, 'record-value')]);
