@@ -38,6 +38,7 @@ export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; reado
   applications: { row: 'application', list: '/admin/applications' },
   groups: { row: 'group', list: '/admin/groups' },
   organizations: { row: 'organization', list: '/admin/organizations' },
+  members: { row: 'member' },
   sessions: { row: 'session' },
   consents: { row: 'consent' },
   invitations: { row: 'invitation' },
@@ -95,6 +96,15 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     danger: true,
   },
   'users.import': { label: 'Import users', does: 'Creates an active user for each row of the file.', needs: 'mail' },
+  'members.remove': {
+    label: 'Remove from the organization',
+    does: 'The members lose their roles in the organization, and invitations that they sent are revoked. The accounts stay.',
+    danger: true,
+    affected: async (services, { orgId = '', id }) => {
+      const { roles, invitations } = await affectedBy(services, 'member', { orgId, id });
+      return { role: roles, invitation: invitations };
+    },
+  },
   'applications.activate': { label: 'Activate', does: 'Users can sign in to the applications, and their tokens are active again.' },
   'applications.deactivate': {
     label: 'Deactivate',

@@ -15,6 +15,7 @@ import { addGroupMembers, deleteGroup, removeGroupMember } from '../groups/group
 import { deleteIdentityProvider, setIdentityProviderStatus } from '../identity-providers/identity-providers.service.ts';
 import { deleteInlineHook, setInlineHookStatus } from '../inline-hooks/inline-hooks.service.ts';
 import { resendInvitation, revokeInvitation } from '../organization-invitations/organization-invitations.service.ts';
+import { removeMember } from '../organizations/members.service.ts';
 import { deleteOrganization } from '../organizations/organizations.service.ts';
 import { deleteServerScope } from '../scopes/scopes.service.ts';
 import { resetUserFactors } from '../second-factors/factors.service.ts';
@@ -74,6 +75,7 @@ export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
     if (status !== 'DEPROVISIONED') throw wrongState('deactivate the user first');
     await deleteUser(services, id, request);
   }),
+  'members.remove': onRow('organizations', (services, { orgId = '', id }, request) => removeMember(services, orgId, id, request)),
   'applications.activate': onRow('service', (services, { id }, request) => setApplicationStatus(services, id, 'ACTIVE', request)),
   'applications.deactivate': onRow('service', (services, { id }, request) => setApplicationStatus(services, id, 'INACTIVE', request)),
   'applications.delete': onRow('service', (services, { id }, request) => deleteApplication(services, id, request)),

@@ -21,6 +21,7 @@ export const BULK_ACTIONS = [
   'users.deactivate',
   'users.delete',
   'users.import',
+  'members.remove',
   'applications.activate',
   'applications.deactivate',
   'applications.delete',

@@ -7,19 +7,22 @@ import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { ACTION_TEXTS, BULK_KINDS } from './action-texts.console.ts';
 import { addressOfDraft } from './bulk.console.ts';
 import { BULK_ACTIONS, type BulkActionName, type BulkItem, type BulkKind, kindOf, MOST_ROWS } from './bulk.resource.ts';
-import { draftForRows, draftForUsers, mayStart } from './bulk-jobs.service.ts';
+import { draftForRows, mayStart } from './bulk-jobs.service.ts';
 
-/** Actions on rows of this kind that the caller can start. */
-const actionsOn = (kind: BulkKind, request: RequestContext): readonly BulkActionName[] =>
-  BULK_ACTIONS.filter((name) => kindOf(name) === kind && name !== 'users.import' && mayStart(name, request));
+/** Actions on rows of these kinds that the caller can start. */
+const actionsOn = (kinds: readonly BulkKind[], request: RequestContext): readonly BulkActionName[] =>
+  BULK_ACTIONS.filter((name) => kinds.includes(kindOf(name)) && name !== 'users.import' && mayStart(name, request));
 
 /**
  * @param path of the list
- * @param total number of rows on all pages of the list; absent: only rows of the current page can be selected
+ * @param kind of the rows, which the confirmation counts
+ * @param also another kind whose actions apply to the same rows
+ * @param total number of rows on all pages of the list
  * @param preset the preselected action
  */
 export const choosingAction = (
@@ -28,9 +31,10 @@ export const choosingAction = (
   typed: Typed,
   {
     kind = 'users',
-    total,
+    also,
+    total = 0,
     preset = '',
-  }: { readonly kind?: BulkKind; readonly total?: number | undefined; readonly preset?: BulkActionName | '' },
+  }: { readonly kind?: BulkKind; readonly also?: BulkKind; readonly total: number | undefined; readonly preset?: BulkActionName | '' },
 ): Choosing => ({
   action: query.size === 0 ? path : `${path}?${query}`,
   name: 'chosen',
@@ -40,21 +44,20 @@ export const choosingAction = (
       name: 'action',
       label: 'Action',
       value: typed.values.get('action') ?? preset,
-      options: actionsOn(kind, request).map((name) => ({ value: name, label: ACTION_TEXTS[name].label })),
+      options: actionsOn(also === undefined ? [kind] : [kind, also], request).map((name) => ({
+        value: name,
+        label: ACTION_TEXTS[name].label,
+      })),
     },
-    ...(total === undefined
-      ? []
-      : [
-          {
-            name: 'scope',
-            label: 'Apply to',
-            value: typed.values.get('scope') ?? '',
-            options: [
-              { value: '', label: kind === 'users' ? 'Selected users' : 'Selected rows' },
-              { value: 'all', label: phrase('All {total} of this list', { total: countOf(total, BULK_KINDS[kind].row) }) },
-            ],
-          },
-        ]),
+    {
+      name: 'scope',
+      label: 'Apply to',
+      value: typed.values.get('scope') ?? '',
+      options: [
+        { value: '', label: kind === 'users' ? 'Selected users' : 'Selected rows' },
+        { value: 'all', label: phrase('All {total} of this list', { total: countOf(total, BULK_KINDS[kind].row) }) },
+      ],
+    },
   ],
   typed,
 });
@@ -63,24 +66,19 @@ export const choosingAction = (
 export function chosenAction(
   form: URLSearchParams,
   request: RequestContext,
-  kind: BulkKind = 'users',
+  ...kinds: readonly BulkKind[]
 ): { readonly action: BulkActionName; readonly ids: readonly string[] | undefined } {
-  const action = actionsOn(kind, request).find((name) => name === form.get('action'));
+  const action = actionsOn(kinds, request).find((name) => name === form.get('action'));
   if (action === undefined) throw validation([{ field: 'action', message: 'Select an action.' }]);
-  return { action, ids: form.get('scope') === 'all' ? undefined : chosenIn(form) };
-}
-
-/** Drafts the action for selected members. @returns URL of the confirmation page @throws {ApiError} validation; as `draftForUsers` */
-export async function draftForMembers({ services, request }: ConsoleRequest, form: URLSearchParams): Promise<string> {
-  const { action, ids = [] } = chosenAction(form, request);
-  const { id } = await draftForUsers(services, action, { query: { filter: 'id pr' }, ids }, request);
-  return addressOfDraft(id);
+  return { action, ids: form.get('scope') === 'all' ? undefined : chosenIn(form).filter(isPrintable) };
 }
 
 /** A list whose rows can be selected for bulk actions. */
 interface Choosable<T> {
   readonly kind: BulkKind;
-  readonly pieces: Pieces<T>;
+  readonly also?: BulkKind;
+  /** All rows of the list, or those with these IDs. A list that is read as a whole can leave the selection to `draftForList`. */
+  readonly pieces: Pieces<T> | ((ids: readonly string[] | undefined) => Pieces<T>);
   rowOf(item: T): { readonly name: string; readonly item: BulkItem };
 }
 
@@ -102,9 +100,10 @@ async function selected<T>(pieces: Pieces<T>, rowOf: Choosable<T>['rowOf'], ids:
 export async function draftForList<T>(
   { services, request }: ConsoleRequest,
   form: URLSearchParams,
-  { kind, pieces, rowOf }: Choosable<T>,
+  { kind, also = kind, pieces, rowOf }: Choosable<T>,
 ): Promise<{ readonly goTo: string }> {
-  const { action, ids } = chosenAction(form, request, kind);
-  const { id } = await draftForRows(services, action, await selected(pieces, rowOf, ids), request);
+  const { action, ids } = chosenAction(form, request, kind, also);
+  const rows = await selected(typeof pieces === 'function' ? pieces(ids) : pieces, rowOf, ids);
+  const { id } = await draftForRows(services, action, rows, request);
   return { goTo: addressOfDraft(id) };
 }

@@ -13,7 +13,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listGroupApplications } from '../applications/application-assignments.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
-import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
@@ -22,8 +22,8 @@ import { addGroupMembers, findGroupMembers, groupTarget, removeGroupMember, sear
 
 const COLUMNS = memberColumns();
 
-const found = ({ services, query }: ConsoleRequest, groupId: string, window: NumberedWindow) =>
-  searched(query, (q) => searchGroupMembers(services, groupId, q, window));
+const found = ({ services, query }: ConsoleRequest, groupId: string, window: NumberedWindow, ids?: readonly string[]) =>
+  searched(query, (q) => searchGroupMembers(services, groupId, { q, ids }, window));
 
 const members: ConsolePage = {
   path: '/groups/:id/members',
@@ -47,7 +47,7 @@ const members: ConsolePage = {
         columns: sortableColumns(path, query, COLUMNS, state),
         count: countOf(total, 'member'),
         ...(isChangeable && {
-          choosing: choosingAction(visit, path, typed, { preset: 'users.remove-from-group' }),
+          choosing: choosingAction(visit, path, typed, { total, preset: 'users.remove-from-group' }),
         }),
         rows: items.map((user) => ({
           value: user.id,
@@ -79,7 +79,12 @@ const members: ConsolePage = {
   },
   async receive(visit, form) {
     const { group } = await groupOf(visit);
-    return { goTo: `${await draftForMembers(visit, form)}?group=${encodeURIComponent(group.id)}` };
+    const { goTo } = await draftForList(visit, form, {
+      kind: 'users',
+      pieces: (ids) => piecesInOrder((window) => found(visit, group.id, window, ids)),
+      rowOf: ({ id, login }) => ({ name: login, item: { id } }),
+    });
+    return { goTo: `${goTo}?group=${encodeURIComponent(group.id)}` };
   },
 };
 

@@ -28,6 +28,7 @@ import {
   selectGroupMembers as listMemberRows,
   selectGroups as listRows,
   lockGroup,
+  type MemberFilter,
   readGroupsSlice,
   selectGroupMembersInOrder,
   selectGroupsInOrder,
@@ -132,13 +133,13 @@ export async function listGroupMembers(services: Services, id: string, window: W
   return listMemberRows(services.database.knex, id, window);
 }
 
-/** One page of members by number in any order, with the total. @param q words of their names */
+/** One page of members by number in any order, with the total. */
 export const searchGroupMembers = (
   { database }: Services,
   id: string,
-  q: string | undefined,
+  filter: MemberFilter,
   window: NumberedWindow,
-): Promise<NumberedPage<JoinedUser>> => selectGroupMembersInOrder(database.knex, id, q, window);
+): Promise<NumberedPage<JoinedUser>> => selectGroupMembersInOrder(database.knex, id, filter, window);
 
 /** The groups of a user, oldest first. @throws {ApiError} not found */
 export async function listUserGroups(services: Services, idOrLogin: string, window: Window, request: RequestContext): Promise<Page<Group>> {

@@ -159,16 +159,25 @@ export const selectGroupMembers = (executor: Executor, groupId: string, window: 
 
 const MEMBER_ORDERS: Readonly<Record<MemberOrder, string>> = { ...USER_ORDERS, joined: 'group_members.created' };
 
-/** A page by number, in any order. @param words prefixes of words of a name or the e-mail address; undefined: all members */
+/** Narrows a list of members. */
+export interface MemberFilter {
+  /** Prefixes of words of a name or the e-mail address. */
+  readonly q?: string | undefined;
+  /** Only these users. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** A page by number, in any order. */
 export async function selectGroupMembersInOrder(
   executor: Executor,
   groupId: string,
-  words: string | undefined,
+  { q, ids }: MemberFilter,
   window: NumberedWindow,
 ): Promise<NumberedPage<JoinedUser>> {
   const query = members(executor, groupId);
-  if (words !== undefined) applyUserWords(query, words);
-  const total = words === undefined ? (await countOfGroup(executor, groupId)).members : undefined;
+  if (q !== undefined) applyUserWords(query, q);
+  if (ids !== undefined) query.whereIn('users.id', [...ids]);
+  const total = q === undefined && ids === undefined ? (await countOfGroup(executor, groupId)).members : undefined;
   return readNumberedPage(query, { ...USER_AMONG_OTHERS, joined: 'group_members.created' }, window, MEMBER_ORDERS, {
     by: 'group_members.user_id',
     total,

@@ -13,7 +13,7 @@ import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
-import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
 import { nameOf } from '../users/user-page.console.ts';
@@ -51,9 +51,9 @@ function narrowed({ query }: ConsoleRequest) {
 const COLUMNS = memberColumns('Department');
 
 /** The members that the search finds; unprintable characters match nothing. */
-function found(visit: ConsoleRequest, orgId: string, window: NumberedWindow) {
+function found(visit: ConsoleRequest, orgId: string, window: NumberedWindow, ids?: readonly string[]) {
   const { q, depId, isFindable } = narrowed(visit);
-  const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, ...window };
+  const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, ids, ...window };
   return isFindable ? searchMembers(visit.services, orgId, search, visit.request) : { items: [], total: 0 };
 }
 
@@ -86,7 +86,7 @@ const list: ConsolePage = {
         name: 'Members',
         columns: sortableColumns(home, query, COLUMNS, state),
         count: countOf(total, 'member'),
-        ...(isChangeable && { choosing: choosingAction(visit, home, typed, {}) }),
+        ...(isChangeable && { choosing: choosingAction(visit, home, typed, { total, also: 'members' }) }),
         rows: items.map((user) => ({
           value: user.id,
           avatar: nameOf(user),
@@ -128,8 +128,13 @@ const list: ConsolePage = {
     });
   },
   async receive(visit, form) {
-    await organizationToChange(visit);
-    return { goTo: await draftForMembers(visit, form) };
+    const { id: orgId } = await organizationToChange(visit);
+    return draftForList(visit, form, {
+      kind: 'users',
+      also: 'members',
+      pieces: (ids) => piecesInOrder(async (window) => found(visit, orgId, window, ids)),
+      rowOf: ({ id, login }) => ({ name: login, item: { id, orgId } }),
+    });
   },
 };
 

@@ -58,13 +58,13 @@ export async function listMembers(
 export async function searchMembers(
   services: Services,
   orgId: string,
-  { q, depId, ...window }: MemberSearch & NumberedWindow,
+  { q, depId, ids, ...window }: MemberSearch & NumberedWindow,
   request: RequestContext,
 ): Promise<NumberedPage<PlacedUser>> {
   checkReadable(orgId, request, 'MANAGE_MEMBERS');
   const { memberCount } = await getOrganization(services, orgId, request);
-  const total = q === undefined && depId === undefined ? memberCount : undefined;
-  return selectMembersInOrder(services.database.knex, orgId, { q, depId }, { ...window, total });
+  const total = q === undefined && depId === undefined && ids === undefined ? memberCount : undefined;
+  return selectMembersInOrder(services.database.knex, orgId, { q, depId, ids }, { ...window, total });
 }
 
 /** The organizations of a user that the caller can see, oldest memberships first. @throws {ApiError} not found */

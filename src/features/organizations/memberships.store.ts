@@ -161,6 +161,8 @@ export interface MemberSearch {
   readonly q?: string | undefined;
   /** This department only, without subdepartments. */
   readonly depId?: string | undefined;
+  /** Only these users. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** @returns the members among these users */
@@ -180,10 +182,11 @@ export async function countMembersByDepartment(executor: Executor, orgId: string
   return new Map(rows.map(({ dep_id, count }) => [dep_id, count]));
 }
 
-function members(executor: Executor, orgId: string, { q, depId }: MemberSearch) {
+function members(executor: Executor, orgId: string, { q, depId, ids }: MemberSearch) {
   const query = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);
   if (depId !== undefined) query.where('memberships.dep_id', depId);
   if (q !== undefined) applyUserWords(query, q);
+  if (ids !== undefined) query.whereIn('users.id', [...ids]);
   return query;
 }
 

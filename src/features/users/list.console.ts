@@ -176,7 +176,7 @@ export const userList: ConsolePage = {
     return listPage({ ...head, list });
   },
   async receive(visit, form) {
-    const { action, ids } = chosenAction(form, visit.request);
+    const { action, ids } = chosenAction(form, visit.request, 'users');
     const job = await draftForUsers(visit.services, action, { query: searchedFor(visit), ids }, visit.request);
     return { goTo: addressOfDraft(job.id) };
   },

@@ -91,7 +91,7 @@ test('selected members leave their group, which the confirmation names; those of
   assert.match(wordsOf(none), /Select at least one row/);
   const chosen = users.slice(0, 2).map(({ id }) => id);
   const confirm = await agent.submit(members, 'console-form', { chosen });
-  assert.match(wordsOf(confirm), /Remove from a group: 2 users\?.*crowd-1, crowd-2/);
+  assert.match(wordsOf(confirm), /Remove from a group: 2 users\?.*(crowd-1, crowd-2|crowd-2, crowd-1)/);
   assert.match(confirm.text, new RegExp(`<option value="${group.id}" selected>`));
   assert.match(wordsOf(await ended(agent, await agent.submit(confirm, 'console-form'))), /2 done, 0 refused, 0 left/);
   assert.deepEqual(
@@ -103,6 +103,41 @@ test('selected members leave their group, which the confirmation names; those of
   const suspended = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: chosen.slice(0, 1) });
   assert.match(wordsOf(await ended(agent, await agent.submit(suspended, 'console-form'))), /1 done, 0 refused, 0 left/);
   assert.equal(await statusOf(service, users[0]?.id ?? ''), 'SUSPENDED');
+});
+
+test('all members that a search finds leave their group or organization, also those on other pages', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const users = await crowd(service, 25);
+  const kept = await service.createUser({ login: 'kept' });
+  const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body;
+  const orgId = await createOrganization(service, 'Acme');
+  for (const { id } of [...users, kept]) {
+    await service.api('PUT', `/groups/${group.id}/users/${id}`);
+    await service.api('PUT', `/account/org/${orgId}/member/${id}`, {});
+  }
+  for (const { id } of [kept, users[0] ?? kept])
+    assert.equal((await service.api('PUT', `/account/org/${orgId}/member/${id}/role`, { roles: ['owner'] })).status, 200);
+  const { agent } = await enter(service);
+  const left = async (path: string, name: string): Promise<string> => {
+    const answer = await service.api('GET', path);
+    return answer.body.map((one: Record<string, string>) => one[name]).join();
+  };
+
+  const members = await agent.visit(`/admin/groups/${group.id}/members?q=crowd&page=2`);
+  assert.match(wordsOf(members), /All 25 users of this list/);
+  const leave = await agent.submit(members, 'console-form', { action: 'users.remove-from-group', scope: 'all' });
+  assert.match(wordsOf(leave), /Remove from a group: 25 users\?/);
+  assert.match(wordsOf(await ended(agent, await agent.submit(leave, 'console-form'))), /25 done, 0 refused, 0 left/);
+  assert.equal(await left(`/groups/${group.id}/users`, 'id'), kept.id);
+
+  const list = await agent.visit(`/admin/organizations/${orgId}/members?q=crowd`);
+  const foreign = (await service.createUser({ login: 'crowd-elsewhere' })).id;
+  const none = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: [foreign, kept.id] });
+  assert.match(wordsOf(none), /Select at least one row/, 'only rows of the list');
+  const gone = await agent.submit(list, 'console-form', { action: 'members.remove', scope: 'all' });
+  assert.match(wordsOf(gone), /Remove from the organization: 25 members\?.*This affects 1 role\./);
+  assert.match(wordsOf(await ended(agent, await agent.submit(gone, 'console-form'))), /25 done, 0 refused, 0 left/);
+  assert.equal(await left(`/account/org/${orgId}/member`, 'userId'), kept.id);
 });
 
 test('a job goes on after the process that began it is gone, ends for who loses the role or is suspended, and can be cancelled', async (t) => {
