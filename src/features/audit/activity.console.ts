@@ -6,7 +6,8 @@ import type { Page, Window } from '../../platform/database/paging.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { LOG } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
-import { COMMON, findEvents, LOG_COLUMNS, plainRowOf, rowOf } from './log.console.ts';
+import { COMMON, findEvents } from './log.console.ts';
+import { LOG_COLUMNS, plainRowOf, rowOf } from './log-rows.console.ts';
 import { searchFields, searchIn } from './log-search.console.ts';
 import { listObjectActivity, readOrganizationLog } from './logs.service.ts';
 
@@ -55,7 +56,7 @@ function tableOf(
     name: 'Activity',
     isDense: true,
     columns: LOG_COLUMNS,
-    rows: items.map(seesAll ? rowOf : plainRowOf),
+    rows: items.map((event) => (seesAll ? rowOf(event) : plainRowOf(event))),
     empty: 'No activity yet.',
     pager: pagerOf(path, visit, next),
   };

@@ -147,6 +147,12 @@ const AMONG_REFUSALS = 2000;
 
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
 const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });
+const APPLICATIONS = `(SELECT one FROM jsonb_array_elements(target) AS one WHERE one->>'type' IN ('AppInstance', 'PublicClientApp')) AS applications`;
+const inApplication = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: APPLICATIONS });
+/** An application is the first or the second target of its events; the indexes of objects have both. */
+const APPLICATION_IS = [0, 1]
+  .map((place) => `(target->${place}->>'id' = ? AND target->${place}->>'type' IN ('AppInstance', 'PublicClientApp'))`)
+  .join(' OR ');
 
 /** Filterable attributes of events. */
 export const EVENT_ATTRIBUTES: AttributeColumns = {
@@ -165,6 +171,8 @@ export const EVENT_ATTRIBUTES: AttributeColumns = {
   'target.id': inTarget('id'),
   'target.type': inTarget('type'),
   'target.displayName': inTarget('displayName'),
+  'application.id': { ...inApplication('id'), caseExact: true, equals: `(${APPLICATION_IS})` },
+  'application.displayName': inApplication('displayName'),
 };
 
 /** Filterable attributes of an organization's events: those that every reader of its log can see. Some cannot see the client. */

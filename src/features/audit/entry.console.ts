@@ -6,8 +6,8 @@ import { phrase } from '../../platform/i18n/phrase.ts';
 import { describeDecision } from './decision-text.console.ts';
 import { addressOfEntry, LOG, partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
-import { LOG_COLUMNS, outcomePieces, rowOf } from './log.console.ts';
 import { describeEvent } from './log-events.service.ts';
+import { LOG_COLUMNS, outcomePieces, rowOf } from './log-rows.console.ts';
 import { readLogEvent } from './logs.service.ts';
 
 // Difference of two JSON values, field by field and recursively for objects; lists are compared as one value.
@@ -113,7 +113,7 @@ export const entry: ConsolePage = {
       name: 'Events of the same request',
       isDense: true,
       columns: LOG_COLUMNS,
-      rows: others.map(rowOf),
+      rows: others.map((one) => rowOf(one)),
       empty: 'Nothing else happened in the same request.',
     };
     return detailPage({

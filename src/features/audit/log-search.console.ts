@@ -36,6 +36,7 @@ export function searchFields(query: URLSearchParams): readonly Field[] {
     { name: 'outcome', label: 'Outcome', options: OUTCOMES, ...value('outcome') },
     { name: 'actor', label: 'Actor', suggest: 'users applications', ...value('actor') },
     { name: 'target', label: 'Target', suggest: 'users groups organizations applications api/servers', ...value('target') },
+    { name: 'application', label: 'Application', suggest: 'applications', ...value('application') },
     { name: 'since', label: 'Since (UTC)', kind: 'date-time', ...value('since') },
     { name: 'until', label: 'Until (UTC)', kind: 'date-time', ...value('until') },
   ];
@@ -49,6 +50,15 @@ function party(name: string, words: string): string {
   const chosen = chosenId(words);
   const typed = `${name}.id eq ${quoted(words)} or ${name}.displayName co ${quoted(words)}`;
   return chosen === undefined || chosen === words ? `(${typed})` : `(${name}.id eq ${quoted(chosen)} or ${typed})`;
+}
+
+/** An ID as the service makes them, or the address of a client's document. */
+const PLAINLY_ID = /^(?:app_[0-9A-Za-z]+|https?:.*)$/;
+
+/** Like `party`. The ID alone is looked up in an index, so the name is not compared, too, if the ID looks like one. */
+function applicationFilter(words: string): string {
+  const chosen = chosenId(words);
+  return chosen !== undefined && PLAINLY_ID.test(chosen) ? `application.id eq ${quoted(chosen)}` : party('application', words);
 }
 
 function typeFilter(type: string): string {
@@ -75,12 +85,14 @@ export function searchIn(query: URLSearchParams): LogSearch {
   const { since, until } = typedValues(searchFields(query), query);
   const typed = { since, until };
   const word = (name: string): string => (query.get(name) ?? '').trim();
-  const [q, type, outcome, actor, target] = [word('q'), word('type'), word('outcome'), word('actor'), word('target')];
+  const [q, type, outcome] = [word('q'), word('type'), word('outcome')];
+  const [actor, target, application] = [word('actor'), word('target'), word('application')];
   const filters = [
     ...(type === '' ? [] : [typeFilter(type)]),
     ...(outcome === '' ? [] : [`outcome.result eq ${quoted(outcome)}`]),
     ...(actor === '' ? [] : [party('actor', actor)]),
     ...(target === '' ? [] : [party('target', target)]),
+    ...(application === '' ? [] : [applicationFilter(application)]),
   ];
   const [from, to] = [since, until].map((moment) => (isMoment(moment) ? moment : undefined));
   const lookedBackTo = from === undefined ? new Date((to ?? present()).getTime() - LOOK_BACK_MS) : undefined;
@@ -92,7 +104,7 @@ export function searchIn(query: URLSearchParams): LogSearch {
       filter: filters.length === 0 ? undefined : filters.join(' and '),
       newestFirst: true,
     },
-    isNarrowed: [q, type, outcome, actor, target].some((one) => one !== '') || since !== undefined || until !== undefined,
+    isNarrowed: [q, type, outcome, actor, target, application].some((one) => one !== '') || since !== undefined || until !== undefined,
     lookedBackTo,
     problems: Object.entries(typed).flatMap(([field, moment]) =>
       moment === undefined || isMoment(moment) ? [] : [{ field, message: NO_MOMENT }],

@@ -1,8 +1,7 @@
 /** Reports → System log: the audit events, newest first, with search and download. */
 
-import { type Content, detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
+import { detailPage } from '../../pages/console/detail-page.ts';
 import { keptOrder, sizeIn, sizeLinks } from '../../pages/console/list-state.ts';
-import { exactMomentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, pagerOf } from '../../pages/console/paging.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
@@ -10,12 +9,12 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { listFile } from '../../platform/http/list-files.ts';
-import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { describeDecision } from './decision-text.console.ts';
-import { addressOfEntry, LOG, partyPiece } from './event-links.console.ts';
+import { LOG } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { describeEvent } from './log-events.service.ts';
+import { applicationTargetOf, LOG_COLUMNS, MINUTE_MS, rowOf, writtenMinute } from './log-rows.console.ts';
 import { type LogSearch, searchFields, searchIn } from './log-search.console.ts';
 import { type LogQuery, readLogs } from './logs.service.ts';
 
@@ -51,67 +50,9 @@ export async function findEvents({ problems }: LogSearch, read: () => Promise<Pa
 
 const ofService = ({ question, lookedBackTo }: LogSearch): LogQuery => ({ ...question, since: question.since ?? lookedBackTo });
 
-export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): readonly Piece[] => [
-  result === 'SUCCESS' ? { text: 'Success', tone: 'good' } : { text: 'Failure', tone: 'bad' },
-  ...(reason === undefined || reason === null
-    ? []
-    : [{ text: verbatim(reason), soft: true, ...(/^[A-Z_]+$/.test(reason) && { href: filteredBy({ q: reason }) }) }]),
-];
-
-const filteredBy = (fields: Readonly<Record<string, string>>): string => `${LOG}?${new URLSearchParams(fields)}`;
-
-/** A failed sign-in names an account, but its user is not authenticated. */
-function actorPieces({ actor, target }: StoredEvent): readonly Piece[] {
-  const parties = [actor, ...target];
-  const named = actor.id === 'unknown' ? target.find(({ type }) => type === 'User') : undefined;
-  return named === undefined ? [partyPiece(actor, parties)] : [partyPiece(named, parties), { text: 'not proven', soft: true }];
-}
-
-const isApplication = ({ type }: StoredEvent['actor']): boolean => type === 'AppInstance' || type === 'PublicClientApp';
-
-/** An event as a row of a list: one line. */
-export function rowOf(event: StoredEvent): TableRow {
-  const { uuid, published, displayMessage, eventType, actor, target, client } = event;
-  const parties = [actor, ...target];
-  const application = target.find(isApplication);
-  const [first, ...rest] = target.filter((one) => one !== application);
-  const others: Piece = { text: verbatim(`+${rest.length}`), soft: true };
-  const address = addressOfEntry(uuid);
-  return {
-    cells: [
-      { moment: exactMomentOf(published) },
-      [
-        { text: phrase(displayMessage), href: address },
-        { text: verbatim(eventType), href: filteredBy({ type: eventType }), icon: 'filter' },
-      ],
-      actorPieces(event),
-      first === undefined ? '' : [partyPiece(first, parties), ...(rest.length === 0 ? [] : [others])],
-      application === undefined ? '' : partyPiece(application, parties),
-      client.ipAddress === undefined ? '' : { text: client.ipAddress, href: filteredBy({ q: client.ipAddress }) },
-      outcomePieces(event),
-    ],
-    actions: describeDecision(event) === undefined ? [] : [{ label: 'Explain', href: `${address}/explain` }],
-  };
-}
-
-/** Without links into the system log, for users who cannot open it. */
-export function plainRowOf(event: StoredEvent): TableRow {
-  const { cells } = rowOf(event);
-  const bare = (content: Content): Content => {
-    if (Array.isArray(content)) return content.map((piece) => bare(piece)) as readonly Piece[];
-    if (typeof content !== 'object' || !('href' in content)) return content;
-    const { icon, href, ...piece } = content;
-    return icon === undefined ? piece : { ...piece, soft: true };
-  };
-  return { cells: cells.map(bare), actions: [] };
-}
-
-export const LOG_COLUMNS = ['Time', 'Event', 'Actor', 'Target', 'Application', 'IP address', 'Outcome'] as const;
-
 /** Number of search fields that are always visible: event and outcome, which most searches need. */
 export const COMMON = 2;
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -120,7 +61,7 @@ function presets(query: URLSearchParams): readonly Action[] {
   const now = present().getTime();
   const since = (moment: number): string => {
     const kept = new URLSearchParams([...query].filter(([name]) => !['after', 'since', 'until'].includes(name)));
-    kept.set('since', new Date(moment).toISOString().slice(0, 16));
+    kept.set('since', writtenMinute(moment));
     return `${LOG}?${kept}`;
   };
   return [
@@ -147,11 +88,14 @@ function liveActions(kept: URLSearchParams, isLive: boolean): readonly Action[] 
 
 const CSV_COLUMNS = [
   ...['published', 'eventType', 'displayMessage', 'severity', 'result', 'reason', 'actorId', 'actor', 'targetIds', 'targets'],
-  ...['ipAddress', 'userAgent', 'requestId', 'uuid'],
+  ...['applicationId', 'application', 'ipAddress', 'userAgent', 'requestId', 'uuid'],
 ] as const;
 
 /** An event as a row of a CSV file, with text cells. */
-const recordOf = (event: StoredEvent): Readonly<Record<(typeof CSV_COLUMNS)[number], string>> => ({
+const recordOf = (
+  event: StoredEvent,
+  application = applicationTargetOf(event),
+): Readonly<Record<(typeof CSV_COLUMNS)[number], string>> => ({
   published: event.published.toISOString(),
   eventType: event.eventType,
   displayMessage: event.displayMessage,
@@ -162,6 +106,8 @@ const recordOf = (event: StoredEvent): Readonly<Record<(typeof CSV_COLUMNS)[numb
   actor: event.actor.displayName,
   targetIds: event.target.map(({ id }) => id).join(' '),
   targets: event.target.map(({ displayName }) => displayName).join(', '),
+  applicationId: application?.id ?? '',
+  application: application?.displayName ?? '',
   ipAddress: event.client.ipAddress ?? '',
   userAgent: event.client.userAgent ?? '',
   requestId: event.transactionId ?? '',
@@ -206,7 +152,7 @@ export const log: ConsolePage = {
           name: 'System log',
           isDense: true,
           columns: LOG_COLUMNS,
-          rows: page.items.map(rowOf),
+          rows: page.items.map((event) => rowOf(event, kept)),
           empty: problems.length > 0 ? 'The search failed.' : none,
           search: {
             label: 'Search',

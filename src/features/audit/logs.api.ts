@@ -9,10 +9,10 @@ import { describeEvent, logEvent } from './log-events.service.ts';
 import { readLogs, readOrganizationLog } from './logs.service.ts';
 
 const until = moment.optional().meta({ description: 'Before this time' });
-const filter = z
-  .string()
-  .optional()
-  .meta({ description: 'An expression of RFC 7644 section 3.4.2.2, e.g. eventType sw "user." and target.id eq "…"' });
+const filter = z.string().optional().meta({
+  description:
+    'An expression of RFC 7644 section 3.4.2.2, e.g. eventType sw "user." and application.id eq "…". The application of an event is one of its targets',
+});
 
 export const logs: readonly Endpoint[] = [
   listing({

@@ -29,6 +29,8 @@ export interface AttributeColumn {
   readonly among?: string;
   /** Is the text compared case-sensitively? */
   readonly caseExact?: boolean;
+  /** Equality as a condition that indexes serve; each `?` is the value. */
+  readonly equals?: string;
   /** Forms in which a text can be stored. */
   readonly spellings?: (value: string) => readonly string[];
   /** For an attribute in an index of terms: its name there (platform/database/attribute-terms.ts). */
@@ -76,6 +78,9 @@ function condition(filter: Filter, columns: AttributeColumns): Condition {
   if (column === undefined) throw new Error(`there is no column for ${filter.attribute}`);
   // For several values, `ne` means that none is equal: the negation of `eq`.
   if (filter.op === 'ne') return negation(condition({ ...filter, op: 'eq' }, columns));
+  if (filter.op === 'eq' && column.equals !== undefined) {
+    return { sql: column.equals, bindings: Array.from(column.equals.matchAll(/\?/g), () => filter.value) };
+  }
   const one = filter.op === 'pr' ? presence(column) : comparison(column, filter.op, filter.value);
   return column.among === undefined ? one : { sql: `EXISTS (SELECT FROM ${column.among} WHERE ${one.sql})`, bindings: one.bindings };
 }

@@ -77,7 +77,8 @@ test('the log of an organization is narrowed by event, actor, target, time and o
     const rows = (text: string) => [...text.matchAll(/<tr[\s>]/g)].length - 1;
     const whole = await agent.visit(tab);
     assert.equal(whole.status, 200);
-    for (const name of ['type', 'outcome', 'actor', 'target', 'since', 'until']) assert.match(whole.text, new RegExp(`name="${name}"`));
+    for (const name of ['type', 'outcome', 'actor', 'target', 'application', 'since', 'until'])
+      assert.match(whole.text, new RegExp(`name="${name}"`));
     assert.doesNotMatch(whole.text, /id="q"/);
     const narrowed = await agent.visit(`${tab}?type=${eventType}`);
     assert.equal(rows(narrowed.text), ofType.length);

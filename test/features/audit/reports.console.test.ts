@@ -173,7 +173,10 @@ test('the system log is searched, narrowed by every field, paged with what narro
     assert.match(csv.headers.get('content-disposition') ?? '', /attachment; filename="system-log\.csv"/);
     const [head = '', ...lines] = (await csv.text()).trimEnd().split('\n');
     assert.match(head, /^\ufeff?published,eventType,displayMessage,.*,requestId,uuid$/);
+    assert.match(head, /,targets,applicationId,application,ipAddress,/);
     assert.equal(lines.length, 52, 'beyond the page');
+    const sso = await agent.send(`${LOG}/download?format=csv&type=user.authentication.sso`);
+    assert.match(await sso.text(), /,console,Admin console,/);
     assert.ok(lines[0]?.startsWith(`${events[0].published},org.lifecycle.create,`) && lines[0].endsWith(events[0].uuid), lines[0]);
   });
 
@@ -190,6 +193,33 @@ test('the system log is searched, narrowed by every field, paged with what narro
       );
     assert.ok(rowsOf(await agent.visit(linkTo(page, 'Newer'))).length > 0);
     assert.ok(rowsOf(await agent.visit(linkTo(page, 'Today'))).length > 0);
+    const target = await agent.visit(linkTo(page, user.login));
+    assert.equal(target.url.searchParams.get('target'), `${user.login} (${user.id})`, 'who is not proven is no actor');
+  });
+
+  await t.test('each value of a row narrows the list further: time, actor, target, application, address and outcome', async () => {
+    const page = await search({ type: 'user.authentication.sso', size: '20' });
+    const [first = ''] = /<tbody[\s\S]*?<\/tr>/.exec(page.text) ?? [];
+    const links = [...first.matchAll(/href="([^"]*log\?[^"]*)"/g)].map(([, href = '']) => new URL(href.replaceAll('&amp;', '&'), page.url));
+    const added = links.map(({ searchParams }) =>
+      [...searchParams].filter(([name, value]) => !(name === 'size' || value === 'user.authentication.sso')),
+    );
+    const [{ id }] = (await service.api('GET', '/apps?q=Admin+console')).body;
+    const named = added.map((one) => one.map(([name, value]) => `${name}=${value.replace(/ \(usr_\w+\)$/, ' (usr)')}`).join(' '));
+    const minute = /^since=(\S+:\d\d) until=(\S+:\d\d)$/.exec(named[0] ?? '');
+    assert.equal(Date.parse(`${minute?.[2]}Z`) - Date.parse(`${minute?.[1]}Z`), 60_000, named[0]);
+    const others = ['', 'actor=admin (usr)', 'target=admin (usr)', `application=Admin console (${id})`, 'q=127.0.0.1', 'outcome=SUCCESS'];
+    assert.deepEqual(named.slice(1), others, 'what narrowed the list before stays');
+    for (const link of links) assert.ok(rowsOf(await agent.visit(link.pathname + link.search)).length > 0, link.search);
+
+    const ofApplication = await search({ application: `Admin console (${id})`, outcome: 'FAILURE' });
+    assert.match(wordsOf(ofApplication), /No matches\./);
+    assert.ok(rowsOf(await search({ application: 'admin CON' })).length > 0, 'also by a part of the name');
+    const words = await search({ q: 'admin', type: 'user.authentication.sso' });
+    const address = new URL(linkTo(words, '127\\.0\\.0\\.1'), page.url);
+    assert.equal(address.searchParams.get('q'), 'admin 127.0.0.1');
+    const live = await search({ type: 'user.authentication.sso', live: 'true' });
+    assert.match(live.text, /live=true&amp;outcome=SUCCESS"/);
   });
 });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
 import { selectAssignments } from '../../../src/features/applications/application-assignments.store.ts';
+import { listAuditEvents } from '../../../src/features/audit/audit.store.ts';
 import type { AuditEvent } from '../../../src/features/audit/events.resource.ts';
 import { listLinks } from '../../../src/features/identity-providers/identity-providers.store.ts';
 import { findOrganizationDesign } from '../../../src/features/organization-branding/organization-branding.store.ts';
@@ -207,4 +208,30 @@ test('the users of an application and of an identity provider are read in the or
   assert.equal(statements.filter(({ sql }) => sql.includes('search_query')).length, 1, 'the words are searched once');
   const beyond = await assigned({ limit: 5, page: 9, words: { by: ['name'], typed: 'login 77' } });
   assert.deepEqual([beyond.items.length, beyond.total], [0, 11]);
+});
+
+test('the events of an application are found by the indexes of their objects, whichever target it is', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const { knex, close } = await openDatabase({ connection: own.connection, onError: () => {} });
+  afterwards(t, close);
+  const party = (id: string, type: string) => `jsonb_build_object('id', ${id}, 'type', '${type}', 'displayName', '')`;
+  const targets = `jsonb_build_array(${party(`'usr_' || n`, 'UserGroup')}, ${party(`'app_' || n % 1000`, 'AppInstance')})`;
+  const reversed = `jsonb_build_array(${party(`'app_' || n % 1000`, 'PublicClientApp')})`;
+  await knex.raw(`INSERT INTO audit_events (uuid, published, event_type, display_message, actor, client, outcome, target)
+    SELECT gen_random_uuid(), now() - n * interval '1 second', 'test.event', '', '{}', '{}', '{}', CASE n % 2 WHEN 0 THEN ${targets} ELSE ${reversed} END
+    FROM generate_series(1, ${MANY * 5}) n`);
+  await knex.raw('ANALYZE audit_events');
+  const statements: { sql: string; bindings: unknown[] }[] = [];
+  knex.on('query', (statement: { sql: string; bindings: unknown[] }) => statements.push(statement));
+  const isApplication = (value: string) => ({ op: 'eq' as const, attribute: 'application.id', value });
+  for (const id of ['app_7', 'app_8']) {
+    const { items } = await listAuditEvents(knex, { filter: isApplication(id), newestFirst: true }, { limit: 50, after: undefined });
+    assert.equal(items.length, 15, id);
+    const { sql = '', bindings = [] } = statements.at(-1) ?? {};
+    const { rows } = await knex.raw<{ rows: { 'QUERY PLAN': string }[] }>(`EXPLAIN ${sql.replaceAll(/\$\d+/g, '?')}`, bindings as string[]);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    for (const index of ['audit_events_by_first_object', 'audit_events_by_second_object']) assert.match(plan, new RegExp(index), plan);
+    assert.doesNotMatch(plan, /Seq Scan/, plan);
+  }
 });

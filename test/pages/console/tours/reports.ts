@@ -34,6 +34,7 @@ export const reports: Tour = async (service) => {
     '/reports/log?after=9999&type=all+users&outcome=SUCCESS',
     `/reports/log?q=${LONG.toLowerCase()}-of-nobody`,
     '/reports/log?since=2020-01-01T00:00&until=2020-01-02T00:00&actor=nobody&target=nothing',
+    `/reports/log?application=${encodeURIComponent(`${LONG} (${app.clientId})`)}`,
     '/reports/log?since=yesterday',
     entry('user.account.update_profile'),
     entry('user.authentication.failure'),
