@@ -159,6 +159,9 @@ function overList(select) {
     if (select.hasAttribute(name)) input.setAttribute(name, select.getAttribute(name));
   select.id = `${select.id}-value`;
   select.hidden = true;
+  // A browser asks for a missing value only where it is visible.
+  input.required = select.required;
+  select.required = false;
   select.before(input);
 
   const kinds = select.dataset.suggest;

@@ -142,19 +142,17 @@ const fieldsFor = async (visit: ConsoleRequest, typed: Typed): Promise<readonly 
       },
     ],
   },
-  {
-    ...(await pickField(
-      organizationsIn(visit),
-      {
-        name: 'orgId',
-        label: 'Organization',
-        hint: 'The token reads and changes its members alone.',
-        ...(seesAll(visit, 'write') && { none: 'The whole service' }),
-      },
-      typed,
-    )),
-    when: { field: 'type', value: 'SCIM' },
-  },
+  await pickField(
+    organizationsIn(visit),
+    {
+      name: 'orgId',
+      label: 'Organization',
+      when: { field: 'type', value: 'SCIM' },
+      hint: 'The token reads and changes its members alone.',
+      ...(seesAll(visit, 'write') && { none: 'The whole service' }),
+    },
+    typed,
+  ),
   { name: 'expires', label: 'Expires', options: EXPIRIES, value: '90', alias: 'expiresAt' },
 ];
 

@@ -15,12 +15,15 @@ import { BUILT_IN, issuerOf } from './server-id.policy.ts';
 import { addressOfServer, mayChangeServers, SERVERS, SERVERS_HOME, serverStatus } from './server-page.console.ts';
 import {
   clientsIn,
+  fieldOfAudiences,
+  fieldOfDescription,
   fieldsOfClients,
   fieldsOfKeys,
   fieldsOfLifetimes,
   fieldsOfTokens,
   NAME,
   settingsIn,
+  typedServerFields,
 } from './settings-fields.console.ts';
 
 const LEAD =
@@ -104,7 +107,8 @@ const ID: Field = {
 const FIELDS: readonly Field[] = [
   NAME,
   ID,
-  { name: 'description', label: 'Description', kind: 'description', hint: 'Shown to administrators only.' },
+  fieldOfDescription(undefined),
+  fieldOfAudiences(undefined),
   ...fieldsOfTokens(undefined),
   ...fieldsOfLifetimes(undefined),
   ...fieldsOfClients(undefined),
@@ -112,7 +116,7 @@ const FIELDS: readonly Field[] = [
 ];
 
 const newServer = z.object({
-  ...serverFields,
+  ...typedServerFields,
   id: z
     .string()
     .trim()

@@ -1,33 +1,13 @@
 /** The settings of an authorization server as form fields, each with its effect and a safe value. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
+import { durationOf } from '../../pages/console/durations.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
-import { counted, type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { audiencesOf } from './audience.policy.ts';
+import { serverFields } from './authorization-server-fields.service.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { ADDITIONAL_ALGS } from './signing-keys.policy.ts';
-
-// Units of time for users.
-
-const UNITS = [
-  ['{count} day', '{count} days', 86_400],
-  ['{count} hour', '{count} hours', 3600],
-  ['{count} minute', '{count} minutes', 60],
-  ['{count} second', '{count} seconds', 1],
-] as const;
-
-/** @param seconds a whole number @returns e.g. “1 hour 30 minutes” */
-export function durationOf(seconds: number): Phrase {
-  const words: Phrase[] = [];
-  let left = seconds;
-  for (const [one, many, size] of UNITS) {
-    const count = Math.floor(left / size);
-    left -= count * size;
-    if (count > 0) words.push(counted(count, one, many));
-  }
-  const [first, ...others] = words;
-  return first === undefined ? phrase('no time') : others.reduce((before, next) => phrase('{before} {next}', { before, next }), first);
-}
 
 /** undefined: a new server. */
 type Now = AuthorizationServer | undefined;
@@ -61,17 +41,25 @@ export const fieldOfProfile = (now: Now): Field => ({
   options: PROFILES,
 });
 
+export const fieldOfAudiences = (now: Now): Field => ({
+  name: 'audiences',
+  label: 'Audiences',
+  kind: 'lines',
+  rows: 3,
+  hint: now === undefined ? phrase('{audiences} Empty: api:// and the id.', { audiences: phrase(AUDIENCES) }) : AUDIENCES,
+  value: now && audiencesOf(now).join('\n'),
+  ...(now !== undefined && { required: true }),
+});
+
+export const fieldOfDescription = (now: Now): Field => ({
+  name: 'description',
+  label: 'Description',
+  kind: 'description',
+  hint: 'Shown to administrators only.',
+  value: now?.description,
+});
+
 export const fieldsOfTokens = (now: Now): readonly Field[] => [
-  {
-    name: 'audiences',
-    label: 'Audiences',
-    group: 'Tokens',
-    kind: 'lines',
-    rows: 3,
-    hint: now === undefined ? phrase('{audiences} Empty: api:// and the id.', { audiences: phrase(AUDIENCES) }) : AUDIENCES,
-    value: now && audiencesOf(now).join('\n'),
-    ...(now !== undefined && { required: true }),
-  },
   {
     name: 'accessTokenFormat',
     label: 'Format of access tokens',
@@ -116,8 +104,12 @@ export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
     group: 'Lifetimes',
     kind: 'duration',
     unit: 'minute',
-    hint: 'At most one day. A stolen token works for this long, so shorter is safer. One hour is usual. A rule of an access policy can change it.',
-    required: true,
+    hint: phrase('{how} Empty: {none}.', {
+      how: phrase(
+        'At most one day. A stolen token works for this long, so shorter is safer. One hour is usual. A rule of an access policy can change it.',
+      ),
+      none: durationOf(LIFETIMES.accessToken),
+    }),
     value: String((now?.accessTokenSeconds ?? LIFETIMES.accessToken) / 60),
   },
   {
@@ -126,11 +118,20 @@ export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
     group: 'Lifetimes',
     kind: 'duration',
     unit: 'minute',
-    hint: 'Counted from the sign-in, however often it is used. Then the user signs in again. At most ten years.',
-    required: true,
+    hint: phrase('{how} Empty: {none}.', {
+      how: phrase('Counted from the sign-in, however often it is used. Then the user signs in again. At most ten years.'),
+      none: durationOf(LIFETIMES.refreshToken),
+    }),
     value: String((now?.refreshTokenSeconds ?? LIFETIMES.refreshToken) / 60),
   },
 ];
+
+/** The fields as typed: an empty lifetime is the default. */
+export const typedServerFields = {
+  ...serverFields,
+  accessTokenLifetimeMinutes: serverFields.accessTokenLifetimeMinutes.default(LIFETIMES.accessToken / 60),
+  refreshTokenLifetimeMinutes: serverFields.refreshTokenLifetimeMinutes.default(LIFETIMES.refreshToken / 60),
+};
 
 /** Settings for clients that no administrator created. */
 export const fieldsOfClients = (now: Now): readonly Field[] => [

@@ -2,20 +2,22 @@
 
 import { z } from 'zod';
 import type { Fact } from '../../pages/console/detail-page.ts';
+import { durationOf } from '../../pages/console/durations.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { asPhrase, type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { audiencesOf } from './audience.policy.ts';
-import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
+import { audiencesIn } from './authorization-server-fields.service.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { updateAuthorizationServer } from './authorization-servers.service.ts';
 import { issuerOf } from './server-id.policy.ts';
 import { crumbsBelow, type ServerSubject, serverPage, serverStatus, serverSubject } from './server-page.console.ts';
 import {
   clientsIn,
-  durationOf,
+  fieldOfAudiences,
+  fieldOfDescription,
   fieldOfProfile,
   fieldsOfClients,
   fieldsOfKeys,
@@ -24,6 +26,7 @@ import {
   NAME,
   PROFILES,
   settingsIn,
+  typedServerFields,
 } from './settings-fields.console.ts';
 
 /** Paths below the issuer; also in the discovery document. */
@@ -135,17 +138,7 @@ function introducedClients({ clientIdMetadata: { enabled, allowedDomains } }: Au
 const fieldsFor = ({ server, isBuiltIn }: ServerSubject): readonly Field[] => [
   ...(isBuiltIn
     ? [fieldOfProfile(server)]
-    : [
-        { ...NAME, value: server.name } as Field,
-        {
-          name: 'description',
-          label: 'Description',
-          kind: 'description' as const,
-          hint: 'Shown to administrators only.',
-          value: server.description,
-        },
-        ...fieldsOfTokens(server),
-      ]),
+    : [{ ...NAME, value: server.name } as Field, fieldOfAudiences(server), fieldOfDescription(server), ...fieldsOfTokens(server)]),
   ...fieldsOfLifetimes(server),
   ...fieldsOfClients(server),
   ...fieldsOfKeys(server),
@@ -167,7 +160,7 @@ const edit: ConsolePage = {
     const subject = await serverSubject(visit);
     const { name, description, profile, accessTokenFormat, accessTokenType } = subject.server;
     const kept = { name, description, profile, accessTokenFormat, accessTokenType, audiences: audiencesOf(subject.server) };
-    const { audiences, ...wanted } = parse(z.object(serverFields), { ...kept, ...clientsIn(typedValues(fieldsFor(subject), form)) });
+    const { audiences, ...wanted } = parse(z.object(typedServerFields), { ...kept, ...clientsIn(typedValues(fieldsFor(subject), form)) });
     await updateAuthorizationServer(visit.services, subject.server.id, { ...settingsIn(wanted), ...audiencesIn(audiences) }, visit.request);
     return { goTo: subject.home, notice: 'server-changed' };
   },

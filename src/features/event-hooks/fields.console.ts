@@ -11,8 +11,8 @@ import { type EventHookInput, eventHookFields, eventHookInput } from './event-ho
 
 // Form fields of a hook's channel, for event hooks and inline hooks, and their submitted values.
 
-/** @param channel absent: a new hook @param uriHint describes the requests to the URL */
-export const channelFields = (channel: HookChannel | undefined, uriHint: Text): readonly Field[] => [
+/** @param channel absent: a new hook @param uriHint describes the requests to the URL @returns the required URL, and the optional fields */
+export const channelFields = (channel: HookChannel | undefined, uriHint: Text): readonly [uri: Field, ...headers: Field[]] => [
   {
     name: 'uri',
     label: 'Address',
@@ -101,16 +101,10 @@ const typesIn = (area: Area, values: readonly string[]): readonly string[] => (v
 /** @param hook absent: a new one */
 export function hookFields(hook?: EventHook): readonly Field[] {
   const channel = hook?.channel;
+  const [uri, ...headers] = channelFields(channel, channel === undefined ? POSTED : MOVED);
   return [
     { name: 'name', label: 'Name', required: true, value: hook?.name },
-    {
-      name: 'description',
-      label: 'Description',
-      kind: 'description',
-      value: hook?.description,
-      hint: 'The receiver, and the contact for questions.',
-    },
-    ...channelFields(channel, channel === undefined ? POSTED : MOVED),
+    uri,
     ...areas.map(
       (area): Field => ({
         name: `events-${area}`,
@@ -126,6 +120,14 @@ export function hookFields(hook?: EventHook): readonly Field[] {
         alias: ['events', 'events.items'],
       }),
     ),
+    {
+      name: 'description',
+      label: 'Description',
+      kind: 'description',
+      value: hook?.description,
+      hint: 'The receiver, and the contact for questions.',
+    },
+    ...headers,
   ];
 }
 

@@ -6,7 +6,13 @@ import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { pickField, pickManyField } from '../../pages/console/picker.ts';
-import { type IdentityProviderSettings, type IdentityProviderType, providerUsesSecret } from './identity-provider.policy.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
+import {
+  DEFAULT_USER_NAME,
+  type IdentityProviderSettings,
+  type IdentityProviderType,
+  providerUsesSecret,
+} from './identity-provider.policy.ts';
 
 const CONNECTION = 'Connection';
 const ADDRESSES = 'Addresses';
@@ -33,7 +39,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     label: 'Issuer',
     kind: 'url',
     group: CONNECTION,
-    required: true,
+    required: type !== 'GOOGLE',
     value: protocol.issuer?.url,
     alias: 'protocol.issuer',
     hint: ISSUER_HINTS[type] ?? 'The issuer in its tokens, without “/.well-known/openid-configuration”. The rest is discovered from there.',
@@ -211,10 +217,12 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       advanced: true,
       label: 'User name',
       group: PROVISIONING,
-      required: true,
       value: policy.subject.userNameTemplate.template,
       alias: 'policy.subject.userNameTemplate',
-      hint: 'The user name of new users: “idpuser.” and the name of a claim.',
+      hint: phrase('{how} Empty: {none}.', {
+        how: phrase('The user name of new users: “idpuser.” and the name of a claim.'),
+        none: DEFAULT_USER_NAME,
+      }),
     },
     {
       name: 'attributeMap',

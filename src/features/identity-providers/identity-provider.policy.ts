@@ -132,6 +132,7 @@ export interface GivenIdentityProvider {
 }
 
 const CLOCK_SKEW = 60_000;
+export const DEFAULT_USER_NAME = 'idpuser.email';
 
 /** Adds the defaults for the provider type. Endpoints of a custom issuer are discovered. */
 export function completeIdentityProvider({ type, protocol, policy = {} }: GivenIdentityProvider): IdentityProviderSettings {
@@ -160,7 +161,7 @@ export function completeIdentityProvider({ type, protocol, policy = {} }: GivenI
         filter: accountLink?.filter && { groups: { include: [...new Set(accountLink.filter.groups?.include)] } },
       },
       subject: {
-        userNameTemplate: { template: subject?.userNameTemplate?.template ?? 'idpuser.email' },
+        userNameTemplate: { template: subject?.userNameTemplate?.template ?? DEFAULT_USER_NAME },
         matchType: subject?.matchType ?? 'EMAIL',
         emailDomains: subject?.emailDomains && [...new Set(subject.emailDomains)],
       },

@@ -71,7 +71,7 @@ export async function providerInput(
       },
       accountLink: { action: typed.accountLink, filter: include.length > 0 ? { groups: { include } } : undefined },
       subject: {
-        userNameTemplate: { template: text('userName') },
+        userNameTemplate: text('userName') === '' ? undefined : { template: text('userName') },
         matchType: typed.matchType,
         emailDomains: lines('emailDomains').length > 0 ? lines('emailDomains') : undefined,
       },

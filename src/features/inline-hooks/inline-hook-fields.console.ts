@@ -44,11 +44,16 @@ export function inlineHookFormFields(hook?: InlineHook): readonly Field[] {
       { value: 'CLOSED', label: FAILURES.CLOSED, hint: 'No token is issued, no account is created. Always so for passwords.' },
     ],
   };
+  const [uri, ...headers] = channelFields(
+    hook?.channel,
+    hook === undefined ? ASKED : 'If the host changes, enter every header value again.',
+  );
   return [
     { name: 'name', label: 'Name', required: true, value: hook?.name },
+    uri,
     ...(hook === undefined ? [type] : []),
     ...(hook?.type === PASSWORD_IMPORT ? [] : [failure]),
-    ...channelFields(hook?.channel, hook === undefined ? ASKED : 'If the host changes, enter every header value again.'),
+    ...headers,
   ];
 }
 

@@ -160,7 +160,7 @@ const add: ConsolePage = {
     if (!mayConnect(visit)) throw forbidden();
     const provider = await pickField(
       providersIn(visit),
-      { name: 'idpId', label: 'Provider', required: true, hint: 'Add it under Security → Identity providers first.' },
+      { name: 'idpId', label: 'Provider', hint: 'Add it under Security → Identity providers first.' },
       typed,
     );
     const fields = [provider, ...(await fieldsOf(visit, organization.id)), await departmentField(visit, organization.id, undefined, typed)];

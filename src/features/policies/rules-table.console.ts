@@ -1,6 +1,7 @@
 /** The rules of an access policy as a table, with each condition in words. */
 
 import type { Piece, TablePart, TableRow } from '../../pages/console/detail-page.ts';
+import { durationOf } from '../../pages/console/durations.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -8,7 +9,6 @@ import { inPages } from '../../platform/database/paging.ts';
 import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { namesOf } from '../authorization-servers/references.console.ts';
 import type { ServerSubject } from '../authorization-servers/server-page.console.ts';
-import { durationOf } from '../authorization-servers/settings-fields.console.ts';
 import {
   ANY,
   CIBA_GRANT,

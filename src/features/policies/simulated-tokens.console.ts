@@ -2,8 +2,8 @@
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { claimInWords } from '../../pages/console/decision-steps.ts';
 import type { Fact, Part, TextPart } from '../../pages/console/detail-page.ts';
+import { durationOf } from '../../pages/console/durations.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { durationOf } from '../authorization-servers/settings-fields.console.ts';
 import type { SimulatedAnswer } from './simulation.service.ts';
 
 export function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {

@@ -108,12 +108,14 @@ const fieldsOf = ({
     label: 'Trusted browsers',
     kind: 'duration',
     unit: 'day',
-    required: true,
     value: String(rememberBrowserDays),
-    hint: phrase(
-      '0 to {most}. Users can skip the second factor for this long in a browser that they trust. Administrators cannot. 0: nobody can.',
-      { most: LONGEST_TRUST },
-    ),
+    hint: phrase('{how} Empty: {none}.', {
+      how: phrase(
+        '0 to {most}. Users can skip the second factor for this long in a browser that they trust. Administrators cannot. 0: nobody can.',
+        { most: LONGEST_TRUST },
+      ),
+      none: 0,
+    }),
   },
 ];
 
@@ -189,7 +191,7 @@ const edit: ConsolePage = {
   },
   async receive({ services, request }, form) {
     const typed = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
-    const { methods, mfa, mfaFrom, identifierFirst, messageFactors, rememberBrowserDays = '', passkeyOffer, passwordOptional } = typed;
+    const { methods, mfa, mfaFrom, identifierFirst, messageFactors, rememberBrowserDays = 0, passkeyOffer, passwordOptional } = typed;
     const rest = { mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
     const changes = { methods, mfa, messageFactors, ...rest, rememberBrowserDays, passkeyOffer, passwordOptional };
     await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);

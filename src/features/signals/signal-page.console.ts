@@ -46,7 +46,6 @@ export async function streamFields(visit: ConsoleRequest, typed: Typed, stream?:
     name: 'applicationId',
     label: 'Application',
     hint: 'The receiver. It learns of all users: choose one that you trust.',
-    required: true,
   };
   return [
     ...(stream === undefined ? [await pickField(applicationsIn(visit), receiver, typed)] : []),

@@ -5,7 +5,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase, series, type Text } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { telephonySettingsBody } from './telephony-settings.resource.ts';
+import { NO_TELEPHONY, telephonySettingsBody } from './telephony-settings.resource.ts';
 import { readTelephony, replaceTelephony, type ShownTelephony, type TriedTelephony, tryTelephony } from './telephony-settings.service.ts';
 
 const HOME = '/admin/settings/telephony';
@@ -70,9 +70,8 @@ const fieldsOf = ({ url, secretSet, prefixes, mostPerDay }: ShownTelephony): rea
     name: 'mostPerDay',
     label: 'Messages in 24 hours',
     kind: 'number',
-    required: true,
     value: String(mostPerDay),
-    hint: 'At most, for the whole service.',
+    hint: phrase('{how} Empty: {none}.', { how: phrase('At most, for the whole service.'), none: NO_TELEPHONY.mostPerDay }),
   },
 ];
 
@@ -87,7 +86,7 @@ const edit: ConsolePage = {
   async receive({ services, request }, form) {
     const { url = '', secret = '', prefixes = '', mostPerDay } = typedValues(fieldsOf(await readTelephony(services)), form);
     const typed = {
-      ...{ url: String(url).trim() === '' ? null : url, mostPerDay },
+      ...{ url: String(url).trim() === '' ? null : url, mostPerDay: mostPerDay ?? NO_TELEPHONY.mostPerDay },
       prefixes: String(prefixes)
         .split(/[\s,;]+/)
         .filter(Boolean),

@@ -1,4 +1,6 @@
-/** Durations in forms: a number and a unit, so that nobody has to multiply. */
+/** Durations in forms: a number and a unit, so that nobody has to multiply. And in words. */
+
+import { counted, type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
 export type Unit = keyof typeof SECONDS;
@@ -30,4 +32,24 @@ export function shownDuration(value: string, unit: Unit, chosen: string | null) 
 export function durationIn(amount: number, unit: Unit, chosen: string | null): number {
   const offered = UNITS.slice(UNITS.indexOf(unit)).find((one) => one === chosen) ?? unit;
   return (amount * SECONDS[offered]) / SECONDS[unit];
+}
+
+const PARTS = [
+  ['{count} day', '{count} days', 86_400],
+  ['{count} hour', '{count} hours', 3600],
+  ['{count} minute', '{count} minutes', 60],
+  ['{count} second', '{count} seconds', 1],
+] as const;
+
+/** @param seconds a whole number @returns e.g. “1 hour 30 minutes” */
+export function durationOf(seconds: number): Phrase {
+  const words: Phrase[] = [];
+  let left = seconds;
+  for (const [one, many, size] of PARTS) {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    if (count > 0) words.push(counted(count, one, many));
+  }
+  const [first, ...others] = words;
+  return first === undefined ? phrase('no time') : others.reduce((before, next) => phrase('{before} {next}', { before, next }), first);
 }

@@ -65,15 +65,18 @@ export interface Candidates {
   byId(id: string): Promise<Candidate | undefined>;
 }
 
-export interface PickerField extends Omit<ChoiceField, 'options' | 'kind'> {
+export interface PickerField extends Omit<ChoiceField, 'options' | 'kind' | 'required'> {
   /** Label of the empty choice; absent: a choice is required. */
   readonly none?: Text;
 }
 
 /** The rendered field: a list, or a text field for search words. */
 export async function pickField(candidates: Candidates, { none, value = '', hint, ...field }: PickerField, typed: Typed): Promise<Field> {
+  // A browser does not send a form whose hidden fields miss a value.
+  const required = none === undefined && field.when === undefined;
   const listed = (found: readonly Candidate[]): Field => ({
     ...field,
+    required,
     ...(hint !== undefined && { hint }),
     value,
     suggest: candidates.what ?? '',
@@ -94,7 +97,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
   const how = none === undefined ? type : phrase('{how} Empty: {none}.', { how: type, none: asPhrase(none) });
   return {
     ...field,
-    required: none === undefined,
+    required,
     ...(candidates.what !== undefined && { suggest: candidates.what }),
     hint: hint === undefined ? how : phrase('{hint} {how}', { hint: asPhrase(hint), how }),
     value: chosen && `${chosen.label.trim()} (${chosen.id})`,

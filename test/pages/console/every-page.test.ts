@@ -38,6 +38,21 @@ const rowsOf = (text: string): string[] =>
       .replace(/\s+/g, ' ')
       .trim(),
   );
+/** Fields of the page's form that must be filled in and come after one that need not be. */
+function lateFieldsIn(text: string): string[] {
+  const [, form = ''] = /<form class="sheet" id="console-form"([\s\S]*?)<\/form>/.exec(text) ?? [];
+  const late: string[] = [];
+  let isAfterOptional = false;
+  for (const [tag] of form.matchAll(/<(?:(?:input|select|textarea)\b|details class="advanced-fields")[^>]*>/g)) {
+    const name = / name="([^"]*)"/.exec(tag)?.[1] ?? '';
+    if (tag.includes(' type="hidden"') || name.endsWith('-unit')) continue;
+    const isRequired = / required(?=[ >])/.test(tag.replace(/"[^"]*"/g, '""'));
+    if (isRequired && isAfterOptional) late.push(name);
+    isAfterOptional ||= !isRequired;
+  }
+  return late;
+}
+
 const navIn = (text: string, name: string): string => new RegExp(`<nav class="${name}"[\\s\\S]*?</nav>`).exec(text)?.[0] ?? '';
 
 test('every page of the console', async (t) => {
@@ -79,6 +94,7 @@ test('every page of the console', async (t) => {
     let compared = 0;
     const oldFirst: string[] = [];
     const withoutIcon: string[] = [];
+    const late: string[] = [];
     const beginsWithNewest = async (stop: string, text: string): Promise<void> => {
       const by = /href="[^"]*[?&;]sort=-?(created|joined|sent|signedIn)["&]/.exec(text)?.[1];
       if (by === undefined || SIGNING_FIRST.test(stop)) return;
@@ -118,6 +134,7 @@ test('every page of the console', async (t) => {
         withoutIcon.push(`${stop}: ${label}`);
       for (const [, label = ''] of text.matchAll(/<button class="(?:link|small main)" type="submit" name="[^"]*" value="[^"]*">([^<]+)/g))
         withoutIcon.push(`${stop}: ${label}`);
+      late.push(...lateFieldsIn(text).map((name) => `${stop}: ${name}`));
       if (!GROWS.test(stop)) assert.doesNotMatch(text, /<a [^>]*href="[^"]*[?&]after=/, `${stop}: a list has numbered pages`);
       if (DELETES.test(stop) && !AFFECTS_NOTHING_ELSE.includes(pageAt(stop)?.path ?? '')) {
         const facts = /<form class="sheet"[\s\S]*?<div class="row">/.exec(text)?.[0].match(/<p>[^<]*<\/p>/g) ?? [];
@@ -128,6 +145,7 @@ test('every page of the console', async (t) => {
       await searches(stop, text);
       assert.doesNotMatch(text, />\s*(undefined|null|NaN|\[object Object\])\s*</, stop);
     }
+    assert.deepEqual(late, [], 'forms begin with their required fields');
     assert.deepEqual(withoutIcon, [], 'actions without an icon of their own');
     assert.deepEqual(oldFirst, [], 'the newest row comes first');
     assert.ok(compared > 10, `${compared} lists of several rows`);

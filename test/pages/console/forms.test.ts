@@ -74,6 +74,41 @@ test('days are typed as days; a rule names users and groups out of a search, wit
   assert.doesNotMatch(wordsOf(await agent.visit(saved.url.pathname)), /The rule is created\./, 'a notice shows once');
 });
 
+test('an emptied field has the default that its hint names', async (t) => {
+  const service = await startService(t);
+  await service.api('POST', '/authorizationServers', { id: 'forms', name: 'Forms', accessTokenLifetimeMinutes: 5 });
+  await service.api('PUT', '/settings/sign-in', { rememberBrowserDays: 30 });
+  await service.api('PUT', '/settings/telephony', { url: null, mostPerDay: 7 });
+  const { agent } = await enter(service);
+  for (const [page, names, hint, api, values] of [
+    ['security/sign-in-policy', ['rememberBrowserDays'], 'Empty: 0.', 'settings/sign-in', [0]],
+    ['settings/telephony', ['mostPerDay'], 'Empty: 500.', 'settings/telephony', [500]],
+    [
+      'api/servers/forms',
+      ['accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes'],
+      'Empty: 1 hour.',
+      'authorizationServers/forms',
+      [60, 129_600],
+    ],
+  ] as const) {
+    const form = await agent.visit(`/admin/${page}/edit`);
+    assert.ok(wordsOf(form).includes(hint), page);
+    const saved = await agent.submit(form, 'console-form', Object.fromEntries(names.map((name) => [name, ''])));
+    assert.equal(saved.url.pathname, `/admin/${page}`, wordsOf(saved));
+    const { body } = await service.api('GET', `/${api}`);
+    assert.deepEqual(
+      names.map((name) => body[name]),
+      values,
+      page,
+    );
+  }
+  const google = await agent.visit('/admin/security/identity-providers/new/google');
+  const emptied = { clientId: 'mine', clientSecret: 'kept', issuer: '', userName: '' };
+  assert.match(wordsOf(await agent.submit(google, 'console-form', emptied)), /The identity provider is added/);
+  const { protocol, policy } = (await service.api('GET', '/idps')).body[0];
+  assert.deepEqual([protocol.issuer.url, policy.subject.userNameTemplate.template], ['https://accounts.google.com', 'idpuser.email']);
+});
+
 test(
   'with script a rule finds users while one types, and a choice shows its fields',
   inBrowser(async (browser, t) => {
