@@ -106,3 +106,10 @@ export async function mustLeaveNothing(t: TestContext, service: Service, before:
     });
   });
 }
+
+/** Rules that fail on the server of the tests: it may be fast rather than durable, and have the locale C. */
+export const faultsOfServer = (url: string): Promise<string[]> =>
+  onServer(url, async (client) => {
+    const { rows } = await client.query("SELECT current_setting('fsync') = 'on' AS durable, lower('\u0414') = '\u0434' AS folds");
+    return [...(rows[0].durable ? [] : ['database.durability']), ...(rows[0].folds ? [] : ['database.letter-case'])];
+  });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import pg from 'pg';
 import { SMTPServer } from 'smtp-server';
 import type { CheckContext } from '../../src/doctor/checks/check-context.ts';
 import { configurationChecks } from '../../src/doctor/checks/configuration.ts';
@@ -17,13 +18,13 @@ import { EMBEDDED_RELEASE } from '../../src/platform/embedded-postgres/binaries.
 import { openCountryDatabase } from '../../src/platform/geo/country-database.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { moveClock } from '../support/clock.ts';
-import { onServer, testDatabase } from '../support/database.ts';
+import { emptyDatabase, onServer, testDatabase } from '../support/database.ts';
 import { startDns } from '../support/dns.ts';
 import { freePort, runCommand } from '../support/process.ts';
 import { API_TOKEN, newSecretKey, type Service, STARTED, startService } from '../support/service.ts';
 import { connect, createOrg, verifyDomainOf } from '../support/tenants.ts';
 import { createIdp } from '../support/upstream.ts';
-import { outcomes } from './altered-service.ts';
+import { faultsOfServer, outcomes } from './altered-service.ts';
 
 async function examine(t: TestContext, service: Service, env: Readonly<Record<string, string>>) {
   const own = { DATABASE_URL: service.database.url, SECRET_KEY: STARTED.SECRET_KEY, BASE_URL: service.baseUrl };
@@ -105,6 +106,33 @@ test('the database of countries is there where a rule needs it, can be read and 
   await assert.rejects(run(file), /was built 91 days ago: replace it with/);
 });
 
+test('a database whose locale only knows A to Z is reported', async (t) => {
+  const rule = database.find(({ id }) => id === 'database.letter-case') ?? assert.fail();
+  const made = await emptyDatabase();
+  afterwards(t, () => made.drop());
+  const { url } = made;
+  const run = async (connectionString: string) => {
+    const pool = new pg.Pool({ connectionString });
+    const context = { url, config: { baseUrl: url, databaseUrl: connectionString }, database: async () => ({ pool }) };
+    await rule.run(context as unknown as CheckContext).finally(() => pool.end());
+  };
+  const other = new URL(url);
+  other.pathname += '_letters';
+  const name = other.pathname.slice(1);
+  afterwards(t, () => onServer(url, (client) => client.query(`DROP DATABASE IF EXISTS "${name}"`)));
+  for (const [locale, isRight] of [
+    ['C.UTF-8', true],
+    ['C', false],
+  ] as const) {
+    await onServer(url, async (client) => {
+      await client.query(`DROP DATABASE IF EXISTS "${name}"`);
+      await client.query(`CREATE DATABASE "${name}" TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE '${locale}'`);
+    });
+    if (isRight) await run(other.href);
+    else await assert.rejects(run(other.href), /only knows A to Z: restore a dump into a database with another locale/);
+  }
+});
+
 test('passkeys are offered where browsers can make them: by https, or on this machine, and for a name', async () => {
   const rule = signInChecks.find(({ id }) => id === 'sign-in.passkey-offer') ?? assert.fail();
   const run = (url: string, passkeyOffer: boolean) => {
@@ -120,9 +148,7 @@ test('passkeys are offered where browsers can make them: by https, or on this ma
 
 test('the installation', async (t) => {
   const service = await startService(t);
-  const isDurable = await onServer(service.database.url, async (client) => (await client.query('SHOW fsync')).rows[0].fsync === 'on');
-  // The database of the tests is thrown away afterwards: where nothing has to survive, the doctor says so.
-  const always = isDurable ? [] : ['database.durability'];
+  const always = await faultsOfServer(service.database.url);
 
   const another = newSecretKey();
   const MAIL_FROM = 'Gatehouse <id@gatehouse.dev>';
@@ -211,8 +237,8 @@ test('the installation', async (t) => {
     assert.deepEqual(
       FAIL,
       [
-        ...['database.version', 'database.migrations', 'database.durability', 'database.connections'],
-        ...['data.logins', 'data.sealed', 'clock.database'],
+        ...['database.version', 'database.migrations', 'database.durability', 'database.letter-case'],
+        ...['database.connections', 'data.logins', 'data.sealed', 'clock.database'],
         ...[
           'organizations.providers',
           'organizations.open-domains',

@@ -53,6 +53,17 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
     },
   },
   {
+    id: 'database.letter-case',
+    sentence: 'The database ignores upper and lower case of all letters in user names and searches.',
+    async run(context) {
+      const { foldsLetters } = await state(context);
+      must(
+        foldsLetters,
+        'its locale (C or POSIX) only knows A to Z: restore a dump into a database with another locale, such as C.UTF-8 (CREATE DATABASE … LOCALE)',
+      );
+    },
+  },
+  {
     id: 'database.connections',
     sentence: 'The database allows enough connections for every process (WORKERS).',
     async run(context) {

@@ -12,6 +12,8 @@ export interface DatabaseState {
   readonly maxConnections: number;
   /** Kept for administrators. */
   readonly reservedConnections: number;
+  /** Does the database's locale have letters other than A to Z? */
+  readonly foldsLetters: boolean;
   readonly now: Date;
 }
 
@@ -25,8 +27,9 @@ export async function readDatabaseState({ pool }: Database): Promise<DatabaseSta
       current_setting('max_connections')::int AS "maxConnections",
       current_setting('superuser_reserved_connections')::int
         + coalesce(current_setting('reserved_connections', true), '0')::int AS "reservedConnections",
+      lower('\u00c4\u0414') = '\u00e4\u0434' AS "foldsLetters",
       clock_timestamp() AS "now"`);
   const [state] = rows;
-  if (state === undefined) throw new Error('the database did not tell its settings');
+  if (state === undefined) throw new Error('the database returned no settings');
   return state;
 }
