@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { ENVIRONMENT_VARIABLES, loadConfig } from '../../src/platform/config/config.ts';
+import { CHECKED_DIGEST, digestOfChart } from '../support/chart-digest.ts';
 
 const root = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(root(name), 'utf8');
@@ -44,6 +45,11 @@ test('the chart has everything that its page promises', () => {
   const page = read('docs/how-to/kubernetes.md');
   for (const name of Object.keys(parse(read(`${CHART}/values.yaml`))))
     assert.ok(page.includes(`\`${name}\``), `${name} is not on the page`);
+});
+
+test('the chart is the one that helm lint, kubeconform and the comparison of its rendering have passed', () => {
+  const advice = 'the chart changed: run UPDATE_SNAPSHOTS=true npm run test:long chart, and commit test/long/chart';
+  assert.equal(digestOfChart(), readFileSync(CHECKED_DIGEST, 'utf8').trim(), advice);
 });
 
 test('the chart names variables that the service knows, each once', () => {

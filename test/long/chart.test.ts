@@ -1,6 +1,7 @@
 /**
  * The Helm chart by Helm's own lint, kubeconform and the schemas of Kubernetes: two Go modules, a Python package, and the operator's own definition of ServiceMonitor.
- * What it renders is kept in test/long/chart/rendered.yaml; UPDATE_SNAPSHOTS=true writes it. HELM and KUBECONFORM name programs that are there already.
+ * What it renders is kept in test/long/chart/rendered.yaml; UPDATE_SNAPSHOTS=true writes it, and the digest of the checked files, which every test run compares
+ * (test/docs/deployment.test.ts). HELM and KUBECONFORM name programs that are there already.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { CHECKED_DIGEST, digestOfChart } from '../support/chart-digest.ts';
 import { carryOut, folderWith, install, mustCarryOut, pipInstall } from './foreign/setting.ts';
 
 const MODULES = {
@@ -107,19 +109,27 @@ test('the Helm chart', async (t) => {
   const { reason, ...there } = await tools(t);
   if (reason !== undefined || !('helm' in there)) return t.skip(reason);
   const { cwd, helm, validate } = there as Required<typeof there>;
+  let failed = 0;
+  const check = (what: string, work: () => Promise<void>): Promise<void> =>
+    t.test(what, () =>
+      work().catch((error: unknown) => {
+        failed += 1;
+        throw error;
+      }),
+    );
 
-  await t.test('passes helm lint, strictly', async () => {
+  await check('passes helm lint, strictly', async () => {
     for (const values of [['--values', VALUES], FEWEST]) await mustCarryOut(cwd, {}, helm, 'lint', CHART, '--strict', ...values);
   });
 
-  await t.test('renders what is kept', async () => {
+  await check('renders what is kept', async () => {
     const rendered = await template(cwd, helm, '1.34.0', '--values', VALUES);
     if (process.env.UPDATE_SNAPSHOTS === 'true') writeFileSync(RENDERED, rendered);
     assert.equal(rendered, readFileSync(RENDERED, 'utf8'), 'look at the difference; UPDATE_SNAPSHOTS=true keeps what is rendered now');
   });
 
   for (const version of VERSIONS)
-    await t.test(`is valid for Kubernetes ${version}, with everything and with the least`, async () => {
+    await check(`is valid for Kubernetes ${version}, with everything and with the least`, async () => {
       for (const [values, most] of [
         [['--values', VALUES], 10],
         [FEWEST, 5],
@@ -132,7 +142,7 @@ test('the Helm chart', async (t) => {
       }
     });
 
-  await t.test('a field that Kubernetes does not know is found', async () => {
+  await check('a field that Kubernetes does not know is found', async () => {
     const file = path.join(cwd, 'wrong.yaml');
     for (const [right, wrong] of [
       ['readinessProbe:', 'readyProbe:'],
@@ -144,7 +154,7 @@ test('the Helm chart', async (t) => {
     }
   });
 
-  await t.test('values that are missing, wrong or unknown are named', async () => {
+  await check('values that are missing, wrong or unknown are named', async () => {
     const refused: [values: string[], reason: RegExp][] = [
       [
         [],
@@ -162,5 +172,11 @@ test('the Helm chart', async (t) => {
       assert.notEqual(code, 0);
       assert.match(output, reason);
     }
+  });
+
+  await check('is the one whose digest is kept', async () => {
+    const digest = digestOfChart();
+    if (process.env.UPDATE_SNAPSHOTS === 'true' && failed === 0) writeFileSync(CHECKED_DIGEST, `${digest}\n`);
+    assert.equal(readFileSync(CHECKED_DIGEST, 'utf8').trim(), digest, 'UPDATE_SNAPSHOTS=true keeps it, once everything else passes');
   });
 });
