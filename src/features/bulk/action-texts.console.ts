@@ -45,6 +45,7 @@ export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; reado
   tokens: { row: 'token', list: '/admin/api/tokens' },
   'identity-providers': { row: 'identity provider', list: '/admin/security/identity-providers' },
   'event-hooks': { row: 'hook', list: '/admin/api/event-hooks' },
+  deliveries: { row: 'delivery' },
   'inline-hooks': { row: 'hook', list: '/admin/api/inline-hooks' },
   'signal-streams': { row: 'stream', list: '/admin/api/signal-streams' },
   servers: { row: 'authorization server', list: '/admin/api/servers' },
@@ -180,6 +181,10 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     does: 'Deletes the hooks with their settings and secrets. Waiting events are never delivered. This cannot be undone.',
     danger: true,
     affected: waitingEvents,
+  },
+  'deliveries.repeat': {
+    label: 'Send again',
+    does: 'The events are sent under the same message IDs. Receivers that drop repeats ignore those that they have accepted before.',
   },
   'inline-hooks.activate': { label: 'Activate', does: 'The hooks are called from now on.' },
   'inline-hooks.deactivate': {

@@ -10,6 +10,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { deleteAuthorizationServer, setServerStatus } from '../authorization-servers/authorization-servers.service.ts';
 import { deleteServerClaim } from '../claims/claims.service.ts';
 import { revokeGrant } from '../consents/consents.service.ts';
+import { sendAgain } from '../event-hooks/event-hook-deliveries.service.ts';
 import { deleteEventHook, setEventHookStatus } from '../event-hooks/event-hooks.service.ts';
 import { addGroupMembers, deleteGroup, removeGroupMember } from '../groups/groups.service.ts';
 import { deleteIdentityProvider, setIdentityProviderStatus } from '../identity-providers/identity-providers.service.ts';
@@ -96,6 +97,7 @@ export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'event-hooks.activate': onRow('service', (services, { id }, request) => setEventHookStatus(services, id, 'ACTIVE', request)),
   'event-hooks.deactivate': onRow('service', (services, { id }, request) => setEventHookStatus(services, id, 'INACTIVE', request)),
   'event-hooks.delete': onRow('service', (services, { id }, request) => deleteEventHook(services, id, request)),
+  'deliveries.repeat': onRow('service', (services, { hookId = '', id }, request) => sendAgain(services, hookId, id, request)),
   'inline-hooks.activate': onRow('service', (services, { id }, request) => setInlineHookStatus(services, id, 'ACTIVE', request)),
   'inline-hooks.deactivate': onRow('service', (services, { id }, request) => setInlineHookStatus(services, id, 'INACTIVE', request)),
   'inline-hooks.delete': onRow('service', (services, { id }, request) => deleteInlineHook(services, id, request)),

@@ -38,6 +38,7 @@ export const BULK_ACTIONS = [
   'event-hooks.activate',
   'event-hooks.deactivate',
   'event-hooks.delete',
+  'deliveries.repeat',
   'inline-hooks.activate',
   'inline-hooks.deactivate',
   'inline-hooks.delete',
@@ -66,6 +67,7 @@ export interface BulkItem {
   readonly userId?: string;
   readonly orgId?: string;
   readonly serverId?: string;
+  readonly hookId?: string;
 }
 
 export interface BulkParameters {

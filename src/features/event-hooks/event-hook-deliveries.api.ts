@@ -1,9 +1,11 @@
-/** The deliveries of event hooks: the last fifty with their requests and responses, repeated deliveries, and test events. */
+/** The deliveries of event hooks with their requests and responses, repeated deliveries, and test events. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
-import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { idParams, links, moment, time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
+import { text } from '../../platform/validation/text.ts';
 import { getDelivery, listHookDeliveries, sendAgain, sendTestEvent } from './event-hook-deliveries.service.ts';
-import type { Delivery } from './event-hooks.resource.ts';
+import { DELIVERY_OUTCOMES, type Delivery } from './event-hooks.resource.ts';
 import { getEventHook } from './event-hooks.service.ts';
 
 const deliveryParams = z.object({ ...idParams.shape, deliveryId: z.string().min(1) });
@@ -42,17 +44,22 @@ export const eventHookDeliveries: readonly Endpoint[] = [
   listing({
     path: '/eventHooks/:id/deliveries',
     access: 'service',
-    summary: 'List the last 50 deliveries of an event hook, newest first, each with its last attempt',
+    summary: 'List the deliveries of an event hook, newest first, each with its last attempt; about 10,000 of each hook are kept',
     params: idParams,
-    item: delivery,
-    handler: async ({ services, params, query: { limit, after = 0 } }) => {
-      const deliveries = await listHookDeliveries(services, await getEventHook(services, params.id));
-      const end = after + limit;
-      return {
-        items: deliveries.slice(after, end).map((found) => present(found, services.config.baseUrl)),
-        next: end < deliveries.length ? end : undefined,
-      };
+    query: {
+      outcome: z.enum(DELIVERY_OUTCOMES).optional().meta({
+        description: 'DELIVERED: the response to the last attempt had a status from 200 to 299. FAILED: another status, or no response',
+      }),
+      eventType: text().optional(),
+      since: moment.optional().meta({ description: 'The last attempt was at this time or later' }),
+      until: moment.optional().meta({ description: 'The last attempt was before this time' }),
     },
+    item: delivery,
+    handler: async ({ services, params, query: { outcome, eventType, since, until, ...window } }) =>
+      mapPage(
+        await listHookDeliveries(services, await getEventHook(services, params.id), { outcome, eventType, since, until }, window),
+        (found) => present(found, services.config.baseUrl),
+      ),
   }),
   endpoint({
     method: 'GET',

@@ -1,21 +1,26 @@
-/** The last deliveries of an event hook, their requests and responses, repeated deliveries, and test events. All use the outbox. */
+/** The deliveries of an event hook, their requests and responses, repeated deliveries, and test events. All use the outbox. */
 import { randomUUID } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
 import { requireFound, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { EVENT_HOOK, findAuditEvent } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { insertEntry } from '../outbox/outbox.store.ts';
 import { eventHookMessage } from './event-hook-delivery.service.ts';
-import type { Delivery, EventHook } from './event-hooks.resource.ts';
+import type { Delivery, DeliverySearch, EventHook } from './event-hooks.resource.ts';
 import { changeEventHook, hookEvent } from './event-hooks.service.ts';
 import { findDelivery, listDeliveries } from './event-hooks.store.ts';
 
-/** The last fifty, newest first. */
-export const listHookDeliveries = ({ database }: Services, { id }: EventHook): Promise<readonly Delivery[]> =>
-  listDeliveries(database.knex, id);
+/** Newest first; for a page by number, in the order of the window. */
+export const listHookDeliveries = (
+  { database }: Services,
+  { id }: EventHook,
+  search: DeliverySearch,
+  window: Window,
+): Promise<Page<Delivery>> => listDeliveries(database.knex, id, search, window);
 
 /** A delivery and its body; undefined if the event is no longer in the log. @throws {ApiError} not found */
 export async function getDelivery(

@@ -19,6 +19,20 @@ export interface Delivery {
   readonly error: string | null;
 }
 
+/** By the last attempt: the receiver accepted the event, or it did not. */
+export const DELIVERY_OUTCOMES = ['DELIVERED', 'FAILED'] as const;
+
+export interface DeliverySearch {
+  readonly outcome?: (typeof DELIVERY_OUTCOMES)[number] | undefined;
+  readonly eventType?: string | undefined;
+  /** The last attempt was at this time or later. */
+  readonly since?: Date | undefined;
+  /** The last attempt was before this time. */
+  readonly until?: Date | undefined;
+  /** `webhook-id`, or the ID of the event. */
+  readonly id?: string | undefined;
+}
+
 /** Kind of sender; part of the encryption context of hook secrets. */
 export type HookKind = 'event_hook' | 'inline_hook' | 'telephony';
 

@@ -244,12 +244,14 @@ const settingsOf = ({ name, description, eventTypes }: EventHookInput) => ({ nam
 
 const receiver = (id: string) => ({ kind: EVENT_HOOK, orderingKey: id });
 
+export const hookTarget = ({ id, name }: EventHook) => ({ id, type: 'EventHook', displayName: name });
+
 /** An event about a hook. */
-export const hookEvent = (eventType: EventType, displayMessage: string, { id, name }: EventHook, request: RequestContext) => ({
+export const hookEvent = (eventType: EventType, displayMessage: string, hook: EventHook, request: RequestContext) => ({
   eventType,
   displayMessage,
   request,
-  targets: [{ id, type: 'EventHook', displayName: name }],
+  targets: [hookTarget(hook)],
 });
 
 /** The hook's data in audit events, without values of headers. */

@@ -1,12 +1,12 @@
 /**
- * Event hooks and the last deliveries of each. The only SQL on these tables, except the statement that writes an event
+ * Event hooks and the deliveries of each. The only SQL on these tables, except the statement that writes an event
  * (features/audit/audit.store.ts). Header values and secrets are stored sealed.
  */
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { Delivery, EventHook } from './event-hooks.resource.ts';
+import type { Delivery, DeliverySearch, EventHook } from './event-hooks.resource.ts';
 
 const HOOK: Columns<EventHook> = {
   id: 'id',
@@ -53,8 +53,8 @@ export async function lockEventHook(trx: Executor, id: string): Promise<EventHoo
 export const selectEventHooks = (executor: Executor, window: Window): Promise<Page<EventHook>> =>
   readPage(executor('event_hooks'), HOOK, window);
 
-/** Maximum deliveries kept per hook. */
-const DELIVERIES_KEPT = 50;
+/** Deliveries kept per hook, approximately: the rest is deleted once a minute. */
+const DELIVERIES_KEPT = 10_000;
 
 const DELIVERY: Columns<Delivery> = {
   hookId: 'hook_id',
@@ -69,9 +69,8 @@ const DELIVERY: Columns<Delivery> = {
   error: 'error',
 };
 
-/** Records an attempt, replacing the previous one of the same delivery, and deletes the oldest beyond the maximum. */
+/** Records an attempt, replacing the previous one of the same delivery. */
 export async function noteDelivery(trx: Executor, delivery: Omit<Delivery, 'attempts'>): Promise<void> {
-  const { hookId } = delivery;
   await trx('event_hook_deliveries')
     .insert(toRow<Delivery>(DELIVERY, { ...delivery, attempts: 1 }))
     .onConflict(['hook_id', 'id'])
@@ -79,22 +78,42 @@ export async function noteDelivery(trx: Executor, delivery: Omit<Delivery, 'atte
       ...toRow<Delivery>(DELIVERY, delivery),
       attempts: trx.raw('event_hook_deliveries.attempts + 1'),
     });
-  const oldestKeptSeals = trx('event_hook_deliveries')
-    .where({ hook_id: hookId })
-    .orderBy('last_attempt', 'desc')
-    .offset(DELIVERIES_KEPT - 1)
-    .limit(1)
-    .select('last_attempt');
-  await trx('event_hook_deliveries').where({ hook_id: hookId }).where('last_attempt', '<', oldestKeptSeals).delete();
 }
 
-/** Newest first. */
-export const listDeliveries = (executor: Executor, hookId: string): Promise<Delivery[]> =>
-  executor('event_hook_deliveries')
-    .where({ hook_id: hookId })
-    .orderBy([{ column: 'last_attempt', order: 'desc' }, 'id'])
-    .limit(DELIVERIES_KEPT)
-    .select<Delivery[]>(DELIVERY);
+// Remaining rows are only counted: a row that OFFSET skips would be locked too.
+const SURPLUS = `DELETE FROM event_hook_deliveries WHERE (hook_id, id) IN (
+    SELECT more.hook_id, more.id FROM event_hooks h
+    CROSS JOIN LATERAL (
+      SELECT last_attempt FROM event_hook_deliveries WHERE hook_id = h.id ORDER BY last_attempt DESC OFFSET :most - 1 LIMIT 1
+    ) boundary
+    CROSS JOIN LATERAL (
+      SELECT hook_id, id FROM event_hook_deliveries WHERE hook_id = h.id AND last_attempt < boundary.last_attempt
+      ORDER BY last_attempt LIMIT :limit FOR UPDATE SKIP LOCKED
+    ) more)`;
+
+/** Deletes deliveries beyond the number that is kept, those with the oldest last attempt first. @param limit of each hook @returns their number */
+export const deleteSurplusDeliveries = async (executor: Executor, limit: number): Promise<number> =>
+  (await executor.raw<{ rowCount: number }>(SURPLUS, { most: DELIVERIES_KEPT, limit })).rowCount;
+
+/** Newest first; for a page by number, in the order of the window. */
+export function listDeliveries(
+  executor: Executor,
+  hookId: string,
+  { outcome, eventType, since, until, id }: DeliverySearch,
+  window: Window,
+): Promise<Page<Delivery>> {
+  const query = executor('event_hook_deliveries').where({ hook_id: hookId });
+  if (outcome === 'DELIVERED') query.whereBetween('status', ACCEPTED);
+  if (outcome === 'FAILED') query.where((failed) => failed.whereNull('status').orWhereNotBetween('status', ACCEPTED));
+  if (eventType !== undefined) query.where({ event_type: eventType });
+  if (since !== undefined) query.where('last_attempt', '>=', since);
+  if (until !== undefined) query.where('last_attempt', '<', until);
+  if (id !== undefined) query.where((either) => either.where({ id }).orWhereRaw('event_id::text = ?', [id]));
+  return readPage(query, DELIVERY, window, { descending: true, isFilled: true });
+}
+
+/** Responses by which a receiver accepts an event. */
+const ACCEPTED = [200, 299] as const;
 
 export const findDelivery = (executor: Executor, hookId: string, id: string): Promise<Delivery | undefined> =>
   executor('event_hook_deliveries').where({ hook_id: hookId, id }).first<Delivery | undefined>(DELIVERY);

@@ -13,6 +13,7 @@ import { deleteExpiredApplications } from '../applications/expired-applications.
 import { deleteRetiredKeys } from '../authorization-servers/signing-keys.store.ts';
 import { deleteExpiredJobs } from '../bulk/bulk-jobs.store.ts';
 import { deleteExpiredCodes } from '../email-codes/email-codes.store.ts';
+import { deleteSurplusDeliveries } from '../event-hooks/event-hooks.store.ts';
 import { foldGroupCounts } from '../groups/groups.store.ts';
 import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
@@ -55,6 +56,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteOldNotices(knex, limit),
     await deleteOldHeartbeats(knex, limit),
     await deleteExpiredRegistrationTokens(knex, present(), limit),
+    await deleteSurplusDeliveries(knex, limit),
     await deleteUnwantedSignals(knex, present(), limit),
     await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),
   );

@@ -1,11 +1,15 @@
 /** Deliveries of an event hook, in the console without JavaScript and by the API: a test event, what was sent and answered, sending again, and choosing whole groups of events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deleteSurplusDeliveries } from '../../../src/features/event-hooks/event-hooks.store.ts';
+import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
+import { openDatabase } from '../../../src/platform/database/database.ts';
 import { enter, wordsOf } from '../../pages/console/administrators.ts';
+import { afterwards } from '../../support/afterwards.ts';
 import { onServer } from '../../support/database.ts';
 import { createHook, hookBody, hookReceiver } from '../../support/event-hooks.ts';
 import { eventually } from '../../support/process.ts';
-import { startService } from '../../support/service.ts';
+import { type Service, startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
 
 const LOCAL = { sendsOutbox: true, env: { ALLOW_PRIVATE_NETWORK: 'true' } };
@@ -75,26 +79,128 @@ test('a test event goes to this hook alone, signed as every other; what was sent
   assert.equal((await agent.visit(`${HOME}/${id}/deliveries/nothing`)).status, 404);
 });
 
-test('the last fifty are kept; who cannot be reached has no response; a hook that receives nothing gets no test event', async (t) => {
+/** Deliveries without events: `old 1` is the newest. Every tenth failed: the tenth without a response, the twentieth with status 500. */
+const insertDeliveries = (service: Service, id: string, count: number): Promise<unknown> =>
+  onServer(service.database.url, (client) =>
+    client.query(
+      `INSERT INTO event_hook_deliveries (hook_id, id, event_id, event_type, attempts, last_attempt, latency, status, response)
+        SELECT $1, 'old ' || n, gen_random_uuid(), CASE WHEN n % 3 = 0 THEN 'user.session.end' ELSE 'user.session.start' END, 1,
+          now() - n * interval '1 hour', n, CASE WHEN n % 20 = 0 THEN 500 WHEN n % 10 <> 0 THEN 204 END, '' FROM generate_series(1, $2) n`,
+      [id, count],
+    ),
+  );
+
+test('deliveries are listed in pages, filtered by outcome, event, time and ID, sorted, and exported', async (t) => {
+  const service = await startService(t, LOCAL);
+  const { agent } = await enter(service);
+  const { body: hook } = await service.api('POST', '/eventHooks', hookBody('https://hooks.example/', ['user.session.start']));
+  await insertDeliveries(service, hook.id, 60);
+  const home = `${HOME}/${hook.id}/deliveries`;
+  const listed = async (query: string) => {
+    const page = await agent.visit(`${home}?${query}`);
+    return { page, rows: rowsOf(page), words: wordsOf(page) };
+  };
+
+  const first = await listed('');
+  assert.match(first.words, /60 deliveries/);
+  assert.equal(first.rows.length, 20);
+  assert.match(first.words, /Page 1 of 3/);
+  const last = await listed('page=3');
+  assert.match(last.rows.at(-1) ?? '', /user\.session\.end 500 60 ms 1 /);
+  assert.match((await listed('sort=-latency')).rows[0] ?? '', / 60 ms /);
+
+  const failed = await listed('outcome=FAILED&size=50');
+  assert.match(failed.words, /6 deliveries/);
+  assert.match(failed.rows[0] ?? '', /user\.session\.start No response 10 ms/);
+  assert.match((await listed('outcome=DELIVERED')).words, /54 deliveries/);
+  assert.match(
+    (await listed('type=user.session.end&outcome=FAILED')).words,
+    /2 deliveries/,
+    'also a type that the hook no longer receives',
+  );
+  assert.match((await listed('q=old+7')).words, /1 delivery.*204 7 ms/);
+  const since = new Date(Date.now() - 5.5 * 3_600_000).toISOString().slice(0, 16);
+  assert.match((await listed(`since=${since}`)).words, /5 deliveries/);
+  assert.match((await listed(`until=${since}`)).words, /55 deliveries/);
+  const wrong = await listed('since=yesterday');
+  assert.match(wrong.words, /must be a date with a time/);
+  assert.deepEqual([wrong.rows.length, (await listed('q=%00')).rows.length], [0, 0]);
+
+  const file = await agent.visit(`${home}/download?format=ndjson&outcome=FAILED`);
+  const records = file.text.trim().split('\n');
+  assert.equal(records.length, 6);
+  assert.deepEqual(Object.keys(JSON.parse(records[0] ?? '')), [
+    'id',
+    'eventId',
+    'eventType',
+    'attempts',
+    'lastAttempt',
+    'latencyMs',
+    'status',
+    'error',
+  ]);
+
+  const path = `/eventHooks/${hook.id}/deliveries`;
+  const pages: string[][] = [];
+  for (let next = `${path}?outcome=FAILED&limit=4`; next !== ''; ) {
+    const { body, headers } = await service.api('GET', next);
+    pages.push(body.map(({ id }: { id: string }) => id));
+    next = /\/api\/v1([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
+  }
+  assert.deepEqual(
+    pages,
+    [
+      ['old 60', 'old 50', 'old 40', 'old 30'],
+      ['old 20', 'old 10'],
+    ],
+    'in the order of their first attempts',
+  );
+  const found = async (query: string): Promise<number> => (await service.api('GET', `${path}?limit=200&${query}`)).body.length;
+  assert.equal(await found('outcome=DELIVERED'), 54);
+  assert.equal(await found('eventType=user.session.end'), 20);
+  assert.equal(await found(`since=${since}:00Z`), 5);
+  assert.equal(await found(`until=${since}:00Z&outcome=FAILED`), 6);
+  assert.equal((await service.api('GET', `${path}?outcome=LOST`)).status, 400);
+});
+
+test('failed deliveries are sent again in bulk; those without an event are refused', async (t) => {
+  const service = await startService(t, LOCAL);
+  const { agent } = await enter(service);
+  const receiver = await hookReceiver(t, (res) => res.writeHead(receiver.messages.length > 1 ? 200 : 410).end());
+  const { id } = await createHook(service, receiver.uri, ['user.lifecycle.create']);
+  await insertDeliveries(service, id, 10);
+  await agent.submit(await agent.visit(`${HOME}/${id}/test`), 'console-form');
+  await receiver.received(1);
+  const list = await deliveriesOf(agent, id, 11);
+  const failed = await agent.visit(`${list.url.pathname}?outcome=FAILED`);
+  const confirm = await agent.submit(failed, 'console-form', { action: 'deliveries.repeat', scope: 'all' });
+  assert.match(wordsOf(confirm), /Send again: 2 deliveries\?.*same message IDs.*event_hook\.test/);
+  const { url } = await agent.submit(confirm, 'console-form');
+  await eventually(async () => /1 done, 1 refused, 0 left/.test(wordsOf(await agent.visit(url.pathname))), 'the job ends');
+  const [first, again] = await receiver.received(2);
+  assert.equal(again?.headers['webhook-id'], first?.headers['webhook-id']);
+  assert.match(wordsOf(await agent.visit(url.pathname)), /no longer in the log/);
+});
+
+test('the newest ten thousand deliveries of a hook are kept', async (t) => {
+  const service = await startService(t);
+  const { body: hook } = await service.api('POST', '/eventHooks', hookBody('https://hooks.example/', ['user.session.start']));
+  await insertDeliveries(service, hook.id, 10_005);
+  const database = await openDatabase({ connection: service.database.connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  assert.equal(await deleteSurplusDeliveries(database.knex, 3), 3);
+  assert.equal(await removeExpired(database, 1000), 2);
+  const { rows } = await onServer(service.database.url, (client) =>
+    client.query("SELECT count(*)::int AS count, bool_or(id = 'old 1') AS newest FROM event_hook_deliveries"),
+  );
+  assert.deepEqual(rows, [{ count: 10_000, newest: true }]);
+});
+
+test('a receiver that cannot be reached has no response; a hook that receives nothing gets no test event', async (t) => {
   const service = await startService(t, LOCAL);
   const { agent } = await enter(service);
   const receiver = await hookReceiver(t);
   const { id } = await createHook(service, receiver.uri, ['user.lifecycle.create']);
-  await onServer(service.database.url, (client) =>
-    client.query(
-      `INSERT INTO event_hook_deliveries (hook_id, id, event_id, event_type, attempts, last_attempt, latency, status, response)
-        SELECT $1, 'old ' || n, gen_random_uuid(), 'user.session.end', 1, now() - n * interval '1 hour', 1, 200, '' FROM generate_series(1, 50) n`,
-      [id],
-    ),
-  );
-  await service.createUser();
-  await receiver.received(1);
-  const rows = await eventually(async () => {
-    const found = rowsOf(await agent.visit(`${HOME}/${id}/deliveries`));
-    return /user\.lifecycle\.create 200/.test(found[0] ?? '') ? found : undefined;
-  }, 'the newest is first');
-  assert.equal(rows.length, 50);
-
   await onServer(service.database.url, (client) =>
     client.query(`UPDATE event_hooks SET channel = jsonb_set(channel, '{uri}', '"http://127.0.0.1:9/"')`),
   );

@@ -136,7 +136,7 @@ export const security: Tour = async (service) => {
     `${inlineHooks}/${passwordHookId}`,
     `${hooks}/new`,
     `${hooks}/${hookId}`,
-    ...['deliveries', ...[1, 2, 3].map((n) => `deliveries/delivery-${n}`), 'deliveries/delivery-1/again'].map(
+    ...['deliveries', 'deliveries?outcome=FAILED', ...[1, 2, 3].map((n) => `deliveries/delivery-${n}`), 'deliveries/delivery-1/again'].map(
       (page) => `${hooks}/${hookId}/${page}`,
     ),
     ...['edit', 'secret', 'verify', 'test', 'activate', 'deactivate', 'delete'].map((page) => `${hooks}/${hookId}/${page}`),
