@@ -56,7 +56,7 @@ const identity = (application: Application, facts: Facts, { profile }: Authoriza
   facts: [
     { label: 'Issuer', value: facts.issuer, copy: true },
     { label: 'Discovery document', value: `${facts.issuer}/.well-known/openid-configuration`, copy: true },
-    { label: 'Client id', value: facts.clientId, copy: true },
+    { label: 'Client ID', value: facts.clientId, copy: true },
     secretFact(application),
     ...(facts.redirectUri === undefined ? [] : [{ label: 'Redirect URI', value: facts.redirectUri, copy: true }]),
     ...(signsIn(facts)

@@ -85,7 +85,7 @@ const list: ConsolePage = {
       ...headOf(visit, application),
       parts: [
         ...warningsOf(application),
-        { kind: 'facts', facts: [{ label: 'Client id', value: application.id, copy: true }] },
+        { kind: 'facts', facts: [{ label: 'Client ID', value: application.id, copy: true }] },
         ...(await settingParts(visit, application, 'credentials')),
         ...(clientUsesSecret(application.settings) ? [await secretsPart(visit, application)] : []),
         ...[federatedPart(visit, application) ?? []].flat(),

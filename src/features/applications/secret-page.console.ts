@@ -23,7 +23,7 @@ export const newSecretPage = ({ title, application, secret, next, crumbs }: Told
         kind: 'facts',
         facts: [
           { label: 'Application', value: application.label },
-          { label: 'Client id', value: application.id, copy: true },
+          { label: 'Client ID', value: application.id, copy: true },
           { label: 'Client secret', value: secret, copy: true },
         ],
       },

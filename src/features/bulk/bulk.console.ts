@@ -159,7 +159,7 @@ async function progress(visit: ConsoleRequest, job: Awaited<ReturnType<typeof ge
     { label: 'Created by', value: job.request.actor.displayName },
     { label: 'Started', value: { moment: momentOrNull(job.started) } },
     { label: 'Ended', value: { moment: momentOrNull(job.finished) } },
-    { label: 'Deleted', value: { moment: momentOf(job.expiresAt) } },
+    { label: 'Kept until', value: { moment: momentOf(job.expiresAt) } },
   ];
   const words = phrase('{done} done, {refused} refused, {waiting} left.', { done, refused, waiting });
   return detailPage({

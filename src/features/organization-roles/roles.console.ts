@@ -39,7 +39,7 @@ const PERMISSIONS: Readonly<Record<OrganizationPermission, string>> = {
   MANAGE_INVITATIONS: 'Invite users',
   MANAGE_DOMAINS: 'Manage domains',
   MANAGE_PROVIDERS: 'Manage identity providers',
-  MANAGE_BRANDING: 'Change logo and colors',
+  MANAGE_BRANDING: 'Change logo and colours',
   READ_LOG: 'Read the log',
 };
 

@@ -39,7 +39,7 @@ export async function createApplication(
   const form = await agent.submit(await agent.visit('/admin/applications/new'), 'console-form', { kind });
   assert.equal(form.url.pathname, `/admin/applications/new/${kind}`);
   const page = await agent.submit(form, 'console-form', typed);
-  const id = factIn(page, 'Client id');
+  const id = factIn(page, 'Client ID');
   assert(id !== undefined, page.text);
   return { id, secret: factIn(page, 'Client secret'), page };
 }

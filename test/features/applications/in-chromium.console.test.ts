@@ -29,7 +29,7 @@ test(
     await page.fill('#label', 'My shop');
     await page.fill('#redirect_uris', `${origin}/callback`);
     await page.click('#submit');
-    const id = (await fact(page, 'Client id')) ?? '';
+    const id = (await fact(page, 'Client ID')) ?? '';
     const secret = (await fact(page, 'Client secret')) ?? '';
     await page.click('text=I have copied it');
     await page.waitForURL(`${service.baseUrl}/admin/applications/${id}`);

@@ -22,12 +22,14 @@ const FOCUSED = `(() => {
   return { name: focused.id || focused.textContent.trim() || focused.outerHTML, isSeen };
 })()`;
 
-/** The names of all stops of the page; fails where one cannot be seen. */
-async function walk(page: Page, name: string): Promise<readonly string[]> {
+/** The names of all stops of the page; fails where one cannot be seen. @param key to the next stop */
+async function walk(page: Page, name: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<readonly string[]> {
   await page.evaluate('document.activeElement.blur()');
+  // Else the browser goes on from where the focus was.
+  if (key === 'Shift+Tab') await page.locator('main :is(a, button)').last().focus();
   const stops: string[] = [];
   while (stops.length < MOST_STOPS) {
-    await page.keyboard.press('Tab');
+    await page.keyboard.press(key);
     const focused = (await page.evaluate(FOCUSED)) as { name: string; isSeen: boolean } | null;
     if (focused === null) return stops;
     assert.ok(focused.isSeen, `${name}: ${focused.name} has the focus and is not seen`);
@@ -53,25 +55,48 @@ for (const width of [1280, 390])
   );
 
 test(
-  'at 390 pixels the current tab is in sight, without script, and so is one that has the focus (WCAG 2.2, 2.4.11)',
+  'at 390 pixels the tabs are a menu that names the current one and opens without script (WCAG 2.2, 2.1.1 and 2.4.11)',
   inBrowser(async (browser, t) => {
     const service = await startService(t);
     const { id } = await service.createUser();
     const { window, page } = await enterInBrowser(browser, service, '', { javaScriptEnabled: false });
     await page.setViewportSize({ width: 390, height: 800 });
-    const tabs = page.locator('.tabs a');
     for (const path of ['', '/access', '/security', '/activity', '/data']) {
       await page.goto(`${service.baseUrl}/admin/users/${id}${path}`);
-      const { x = 0, width = 0 } = (await page.locator('.tabs [aria-current]').boundingBox()) ?? {};
-      assert.ok(width > 0 && x >= 0 && x + width <= 390, `${path}: from ${x}, ${width} wide`);
-      await tabs.first().focus();
-      for (let at = 1; at < (await tabs.count()); at += 1) {
+      const current = await page.textContent('.tabs > ul [aria-current]');
+      assert.equal((await page.textContent('.tabs summary'))?.trim(), current, path);
+      assert.ok(!(await page.isVisible('.tabs > ul')), path);
+      await page.focus('.tabs summary');
+      await page.keyboard.press('Enter');
+      for (const label of await page.locator('.tabs details a').allTextContents()) {
         await page.keyboard.press('Tab');
-        const { name, isSeen } = (await page.evaluate(FOCUSED)) as { name: string; isSeen: boolean };
-        assert.ok(isSeen, `${path}: ${name}`);
+        assert.deepEqual(await page.evaluate(FOCUSED), { name: label, isSeen: true }, path);
       }
     }
-    assert.ok(await page.evaluate('document.querySelector(".tabs ul").scrollLeft > 0'), 'else everything had room');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    assert.ok((await page.isVisible('.tabs > ul')) && !(await page.isVisible('.tabs summary')), 'a row where there is room');
+    window.assertQuiet();
+  }),
+);
+
+test(
+  'the header stays in sight in one line and covers neither what has the focus nor what a link leads to (WCAG 2.2, 2.4.11)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const { window, page } = await enterInBrowser(browser, service, '/users/new');
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 500 });
+      await page.goto(`${service.baseUrl}/admin/users/new`);
+      const stops = await walk(page, `backwards at ${width}`, 'Shift+Tab');
+      assert.ok(stops.length > 10, `${width}: ${stops}`);
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      const { y, height = 0 } = (await page.locator('header.bar').boundingBox()) ?? {};
+      assert.equal(y, 0, `${width}`);
+      assert.ok(height < 60, `${width}: ${height} high`);
+      await page.evaluate('location.hash = document.querySelector("form.sheet [id]").id');
+      const top = await page.evaluate('document.querySelector(":target").getBoundingClientRect().top');
+      assert.ok((top as number) >= height, `${width}: at ${top}`);
+    }
     window.assertQuiet();
   }),
 );
