@@ -80,7 +80,7 @@ export type ClaimReason =
   | 'the claim is inactive'
   | 'the claim is for other scopes'
   | 'the application chose other claims'
-  | 'the claim is told at userinfo'
+  | 'userinfo returns the claim'
   | 'there is no user'
   | 'the user has no value for it';
 
@@ -153,7 +153,7 @@ function obstacle(
 ): ClaimReason | undefined {
   if (chosen !== undefined && !chosen.includes(claim.name)) return 'the application chose other claims';
   const leftToUserinfo = besideAccessToken && !claim.alwaysIncludeInToken && !requested.includes(claim.name);
-  if (claimType === 'IDENTITY' && leftToUserinfo) return 'the claim is told at userinfo';
+  if (claimType === 'IDENTITY' && leftToUserinfo) return 'userinfo returns the claim';
   if (person === undefined && claim.valueType !== 'STATIC') return 'there is no user';
   return undefined;
 }

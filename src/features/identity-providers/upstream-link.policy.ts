@@ -60,4 +60,4 @@ const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' |
 
 /** A member of the organization that requires the provider can sign in no other way, even with memberships elsewhere. */
 const isBoundMember = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
-  connection !== undefined && connection.isRequired && orgIds.includes(connection.orgId);
+  connection?.isRequired === true && orgIds.includes(connection.orgId);

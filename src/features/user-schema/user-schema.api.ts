@@ -58,8 +58,11 @@ const changes = z.strictObject({
         properties: z
           .record(z.string().max(100), attributeFields.nullable())
           .meta({ description: 'By name; null removes an attribute with its values' }),
-        /** Each property has it. */
-        required: z.array(z.string().max(100)).max(MOST_ATTRIBUTES).nullish(),
+        required: z
+          .array(z.string().max(100))
+          .max(MOST_ATTRIBUTES)
+          .nullish()
+          .meta({ description: 'As it was read. To change it, set required of the attribute' }),
       })
       .nullish(),
   }),
@@ -125,6 +128,7 @@ export const userSchemaEndpoints: readonly Endpoint[] = [
       refuseChangedBase(base?.properties ?? {});
       const wanted = Object.entries(custom?.properties ?? {});
       const asked = new Map(wanted.map(([name, one]) => [name, one === null ? null : attributeIn(name, one)]));
+      refuseNewlyRequired(custom?.required ?? [], await readUserSchema(services), asked);
       return presentSchema(await changeUserSchema(services, asked, request), services.config.baseUrl);
     },
   }),
@@ -138,6 +142,15 @@ function refuseChangedBase(given: Readonly<Record<string, unknown>>): void {
   const wrong = Object.entries(given).filter(([name, wanted]) => wanted !== undefined && !isSame(is[name], wanted));
   const message = 'cannot be changed: the attributes of the service are read-only';
   if (wrong.length > 0) throw validation(wrong.map(([name]) => ({ field: `definitions.base.properties.${name}`, message })));
+}
+
+/** The list of required attributes can be sent back, also when this request changes it. @throws {ApiError} it names others */
+function refuseNewlyRequired(names: readonly string[], { attributes }: UserSchema, asked: ReadonlyMap<string, Attribute | null>): void {
+  const isRequired = (name: string) => attributes.some((one) => one.name === name && one.required) || asked.get(name)?.required === true;
+  const other = names.find((name) => !isRequired(name));
+  if (other === undefined) return;
+  const message = `names ${other}, which is not required. Set definitions.custom.properties.${other}.required to true instead`;
+  throw validation([{ field: 'definitions.custom.required', message }]);
 }
 
 /** SDKs omit absent values or send null for them. */

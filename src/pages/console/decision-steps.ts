@@ -218,7 +218,7 @@ const CLAIMS: Readonly<Record<ClaimReason, string>> = {
   'the claim is inactive': 'Left out: it is not active.',
   'the claim is for other scopes': 'Left out: none of its scopes is granted.',
   'the application chose other claims': 'Left out of the ID token: the application chose its claims. Userinfo returns it.',
-  'the claim is told at userinfo': 'Left out of the ID token: userinfo returns it.',
+  'userinfo returns the claim': 'Left out of the ID token: userinfo returns it.',
   'there is no user': 'Left out: there is no user.',
   'the user has no value for it': 'Left out: this user has no value.',
 };

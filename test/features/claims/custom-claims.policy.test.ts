@@ -105,7 +105,7 @@ test('a claim is told in tokens of its type, when it is active, and where one of
 test('what is not always included is told beside an access token at userinfo alone (Okta, alwaysIncludeInToken)', () => {
   const claims = [claim('lazy', { claimType: 'IDENTITY', alwaysIncludeInToken: false })];
   const reasonOf = (facts: ClaimFacts) => decideClaims(claims, facts).steps[0]?.reason;
-  assert.equal(reasonOf({ ...IDENTITY, besideAccessToken: true }), 'the claim is told at userinfo');
+  assert.equal(reasonOf({ ...IDENTITY, besideAccessToken: true }), 'userinfo returns the claim');
   assert.equal(reasonOf(IDENTITY), 'included');
 });
 

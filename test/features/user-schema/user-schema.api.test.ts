@@ -139,6 +139,18 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
     await define({ region: null });
   });
 
+  it('the list of required ones can be sent back, but changes nothing', async () => {
+    const send = (required: string[], properties: object) =>
+      api.call('POST', '/meta/schemas/user/default', { definitions: { custom: { properties, required } } });
+    const county = { title: 'County', type: 'string' };
+    const refused = await send(['county'], { county });
+    assert.equal(refused.status, 400);
+    assert.match(causes(refused)[0] ?? '', /^definitions\.custom\.required: names county, which is not required\. Set /);
+    await define({ county: { ...county, required: true } });
+    assert.equal((await send(['county'], { county })).status, 200, 'as it was read');
+    assert.equal((await send([], { county: null })).status, 200);
+  });
+
   it('of many users who want one unique value at once, one gets it; it is free again when its user goes', async () => {
     await define({ number: { title: 'Number', type: 'string', unique: 'UNIQUE_VALIDATED' } });
     const wanted = () => api.call<User>('POST', '/users', { profile: { login: unique('one'), number: 'É-7' } });
