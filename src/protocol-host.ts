@@ -7,7 +7,7 @@ import { RefusedRequests } from './features/audit/refused-requests.service.ts';
 import { confirmRequestPage } from './features/backchannel-requests/confirm-request.hosted.ts';
 import { fullName } from './features/claims/claims.policy.ts';
 import { ClientDocuments } from './features/client-documents/client-documents.service.ts';
-import { noteIntroduction } from './features/client-documents/introductions.service.ts';
+import { storeDocumentClient } from './features/client-documents/stored-clients.service.ts';
 import { confirmDevicePage, deviceConnectedPage, drawActivate } from './features/device-requests/activate.hosted.ts';
 import { runTokenHook } from './features/inline-hooks/token-hook.service.ts';
 import { ClientRegistration } from './features/registration/registration.service.ts';
@@ -33,7 +33,7 @@ import { trustTokensOf } from './platform/http/cookies.ts';
 import type { Outbound } from './platform/http/outbound.ts';
 import { clientAddress, logRefusal, requestId } from './platform/http/requests.ts';
 import type { Pages } from './platform/http/views.ts';
-import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
+import { UnauthenticatedRequests } from './protocol/authorize/unauthenticated-requests.ts';
 import { IssuerKeys } from './protocol/client-authentication/foreign-jwt.ts';
 import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
 import { AuthorizationServers } from './protocol/servers/authorization-servers.ts';
@@ -104,7 +104,7 @@ export function createAuthorizationServers({
     async noteUse(server, { id, origin }, req) {
       if (origin === 'REGISTERED') return registration.noteUse(server, id);
       const { ipAddress } = describe(req);
-      return noteIntroduction(services, await documents.find(id, { network: networkOf(ipAddress) }), describe(req));
+      return storeDocumentClient(services, await documents.find(id, { network: networkOf(ipAddress) }), describe(req));
     },
     refuseDocument: (refused, req) => refusedRequests.refuseDocument(refused, describe(req)),
     async endSession({ uid, userId }, req) {
@@ -113,7 +113,7 @@ export function createAuthorizationServers({
     },
     uses,
     certificates: clientCertificates(config, log),
-    unanswered: new UnansweredRequests({
+    unanswered: new UnauthenticatedRequests({
       rateLimits: config.rateLimits,
       countShared: (network, requests) => countPendingSignIns(services, network, requests),
     }),

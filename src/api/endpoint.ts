@@ -15,7 +15,7 @@ import { notFound, validation } from '../platform/errors/errors.ts';
 import { parse } from '../platform/validation/parsing.ts';
 import { isPrintable } from '../platform/validation/text.ts';
 import { wholeNumber } from './fields.ts';
-import { type Answered, carryOutOnce } from './idempotency.ts';
+import { type Answered, runOnce } from './idempotency.ts';
 import { parseBody } from './validation.ts';
 
 /** A validated call. */
@@ -126,15 +126,15 @@ export function answer(declared: Endpoint, services: Services): Middleware {
     for (const value of Object.values(params)) if (!isPrintable(value)) throw notFound(ctx.path, 'Resource');
 
     const { status, body, next } = isRepeatable(declared)
-      ? await carryOutOnce(ctx, services, (within) => carryOut(declared, ctx, within))
-      : await carryOut(declared, ctx, services);
+      ? await runOnce(ctx, services, (within) => run(declared, ctx, within))
+      : await run(declared, ctx, services);
     ctx.status = status;
     if (body !== undefined) ctx.body = body;
     if (next !== undefined) ctx.append('Link', `<${nextPage(ctx, services, next)}>; rel="next"`);
   };
 }
 
-async function carryOut(declared: Endpoint, ctx: Context, services: Services): Promise<Answered> {
+async function run(declared: Endpoint, ctx: Context, services: Services): Promise<Answered> {
   const given = declared.bodyOptional ? (ctx.request.body ?? {}) : ctx.request.body;
   let next: string | undefined;
   const result = await declared.handler({

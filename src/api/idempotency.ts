@@ -22,7 +22,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  * @param work executes the call with the given services
  * @throws {ApiError} validation of the key; conflict if the key was used for another call
  */
-export async function carryOutOnce(ctx: Context, services: Services, work: (within: Services) => Promise<Answered>): Promise<Answered> {
+export async function runOnce(ctx: Context, services: Services, work: (within: Services) => Promise<Answered>): Promise<Answered> {
   if (ctx.headers['idempotency-key'] === undefined) return work(services);
   const key = ctx.get('Idempotency-Key');
   if (!KEY.test(key))

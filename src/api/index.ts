@@ -198,14 +198,14 @@ export function managementApi(
       });
       await limit.count(ctx, networkOfCaller(ctx, services));
     } catch (error) {
-      const told = await limit
+      const reported = await limit
         .count(ctx, networkOfCaller(ctx, services))
         .then(() => countElsewhere(services, error))
         .then(
           () => error,
           (over: unknown) => over,
         );
-      answerError(ctx, toApiError(told, ctx, services));
+      respondWithApiError(ctx, toApiError(reported, ctx, services));
     }
   };
 }
@@ -223,7 +223,7 @@ function toApiError(error: unknown, ctx: Context, { log }: Services): ApiError {
   return isUnavailable(error) ? unavailable() : internal();
 }
 
-function answerError(ctx: Context, error: ApiError): void {
+function respondWithApiError(ctx: Context, error: ApiError): void {
   const asProblem = ctx.accepts('application/json', 'application/problem+json') === 'application/problem+json';
   // RFC 8288: link to the explanation of the code. errorLink in the body is the code itself, because Okta's clients expect that.
   ctx.set({ Link: `<${errorHelp(error.errorCode)}>; rel="help"`, ...error.headers });

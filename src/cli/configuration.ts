@@ -38,11 +38,11 @@ export const exportConfiguration = command(2, async ({ env, stdout }, options: R
 /** Describes the planned changes. */
 async function planned({ env, stdout }: Terminal, options: Wanted) {
   const sections = readConfiguration(options.file, RESOURCE_KINDS);
-  const workshop = { ...connect(options, env), env, deleting: options.delete };
-  const steps = await plan(workshop, sections, RESOURCE_KINDS);
+  const context = { ...connect(options, env), env, deleting: options.delete };
+  const steps = await plan(context, sections, RESOURCE_KINDS);
   for (const step of steps) for (const line of reportLines(step)) print(stdout, line);
   print(stdout, summaryOf(steps));
-  return { wanted: changes(steps), planAgain: () => plan(workshop, sections, RESOURCE_KINDS) };
+  return { wanted: changes(steps), planAgain: () => plan(context, sections, RESOURCE_KINDS) };
 }
 
 export const planConfiguration = command(2, async (terminal, options: Wanted) => {
@@ -55,7 +55,7 @@ export const applyConfiguration = command(2, async (terminal, options: Wanted & 
   const { stdin, stdout } = terminal;
   if (wanted.length === 0) return 0;
   if (!options.yes && !(await isAgreed(stdin))) return 1;
-  await carryOut(wanted, stdout);
+  await executeSteps(wanted, stdout);
   // Only the current state counts: a later step may have moved an object that an earlier step placed.
   const left = changes(await planAgain());
   print(
@@ -76,10 +76,10 @@ async function isAgreed({ isTTY }: Terminal['stdin']): Promise<boolean> {
 }
 
 /** @throws {StartFailure} with the number of completed steps */
-async function carryOut(steps: readonly PlanStep[], output: Output): Promise<void> {
+async function executeSteps(steps: readonly PlanStep[], output: Output): Promise<void> {
   for (const [done, step] of steps.entries()) {
     try {
-      for (const told of await step.carryOut()) print(output, told);
+      for (const line of await step.execute()) print(output, line);
     } catch (error) {
       if (!(error instanceof StartFailure)) throw error;
       throw new StartFailure(`${error.message}\n${done} of ${steps.length} steps were applied. Correct the file and apply it again.`);

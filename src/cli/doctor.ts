@@ -12,7 +12,7 @@ import { ManagementApi } from '../doctor/management-api.ts';
 import { isAllRight, lineOf, sumOf } from '../doctor/report.ts';
 import { SPECIFICATION } from '../doctor/rules/specification.ts';
 import { SecretRedactor } from '../doctor/secret-redactor.ts';
-import { signalWithin } from '../platform/clock/timeout.ts';
+import { timeoutSignal } from '../platform/clock/timeout.ts';
 import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
 import type { Database } from '../platform/database/database.ts';
 import { serversIn } from '../platform/database/writable-server.ts';
@@ -74,7 +74,7 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
   const fixtures = token === undefined ? undefined : new Fixtures(new ManagementApi({ baseUrl: url, token, secrets }));
   const findings: Finding[] = [];
   let section = '';
-  const tell = (finding: Finding): void => {
+  const report = (finding: Finding): void => {
     findings.push(finding);
     if (finding.section !== section) print(`\n${finding.section}`);
     section = finding.section;
@@ -85,13 +85,13 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
     const wire = () => new HttpClient({ secrets, signal: ending });
     const database = databaseOf(config, open, async () => isReady(wire(), url));
     const context: CheckContext = { url, config, problems, fixtures, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
-    for await (const finding of check(INSTALLATION, context, ending)) tell(finding);
+    for await (const finding of check(INSTALLATION, context, ending)) report(finding);
     if (fixtures === undefined)
       print('\nNo API token: the flows were not tested. Set GATEHOUSE_TOKEN to the API token of an administrator to test them.');
     else {
       await fixtures.removals.noteLeftOvers().catch(() => undefined);
       const examination = { baseUrl: url, fixtures, secrets, signal: ending, made: new Map(), begun: [] };
-      for await (const finding of examine(SPECIFICATION, examination)) tell(finding);
+      for await (const finding of examine(SPECIFICATION, examination)) report(finding);
     }
   } finally {
     await open.close().catch(() => undefined);
@@ -138,5 +138,5 @@ function endOfExamination(seconds: number): AbortSignal {
   // With listeners, a second signal does not end the process: npm forwards a Ctrl-C that the process has already got from the terminal.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => aborted.abort());
   process.stdout.on('error', () => aborted.abort());
-  return signalWithin(seconds * 1000, aborted.signal);
+  return timeoutSignal(seconds * 1000, aborted.signal);
 }

@@ -181,7 +181,7 @@ async function run(
       isDryRun: dryRun,
       isComplete: format.isComplete,
       signal,
-      onRefused: (refusal) => tellRefused(refusal, progress, refusals),
+      onRefused: (refusal) => reportRefusal(refusal, progress, refusals),
       onObject: (kind, state, name) => {
         if (dryRun) print(stdout, `${state === 'created' ? 'create' : 'leave '} ${NOUNS[kind]} ${printable(name)}`);
       },
@@ -202,7 +202,7 @@ async function run(
   }
 }
 
-function tellRefused({ place, reasons }: ImportRefusal, progress: ProgressBar, refusals: WriteStream | undefined): void {
+function reportRefusal({ place, reasons }: ImportRefusal, progress: ProgressBar, refusals: WriteStream | undefined): void {
   if (refusals !== undefined) refusals.write(`${JSON.stringify({ ...place, reasons })}\n`);
   else progress.say(printable(`${'line' in place ? `Line ${place.line}` : place.entry} is refused: ${reasons.join('; ')}`));
 }
@@ -222,8 +222,8 @@ function* linesOf(
   if (stopped) yield `Stopped after line ${lastLine}. The lines after it were not imported.`;
   const made = Object.entries(things).filter(([, { created, existing: there }]) => created + there > 0);
   if (made.length > 0) {
-    const told = made.map(([kind, counts]) => `${counts.created} ${NOUNS[kind as keyof typeof NOUNS]}s`).join(', ');
-    yield `${told} ${dryRun ? 'would be created' : 'created'}; ${made.reduce((sum, [, one]) => sum + one.existing, 0)} existed already.`;
+    const counted = made.map(([kind, counts]) => `${counts.created} ${NOUNS[kind as keyof typeof NOUNS]}s`).join(', ');
+    yield `${counted} ${dryRun ? 'would be created' : 'created'}; ${made.reduce((sum, [, one]) => sum + one.existing, 0)} existed already.`;
   }
   const there = existing === 0 ? '' : `, ${existing} existed already`;
   if (dryRun) yield `${imported} users would be imported, ${refused} refused${there}. Nothing was written.`;

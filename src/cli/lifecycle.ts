@@ -46,7 +46,7 @@ export class OpenResources {
  */
 export async function runUntilStopped(start: (open: OpenResources) => Promise<void>): Promise<void> {
   const open = new OpenResources();
-  const told = new Promise<void>((resolve) => {
+  const signalled = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       // With listeners, a second signal does not end the process: npm forwards a Ctrl-C that the process has already got from the terminal.
       process.on(signal, () => {
@@ -61,6 +61,6 @@ export async function runUntilStopped(start: (open: OpenResources) => Promise<vo
     await open.close().catch(() => undefined);
     throw error;
   }
-  await told;
+  await signalled;
   await open.close();
 }

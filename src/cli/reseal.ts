@@ -7,16 +7,20 @@ import { resealEverything } from '../features/secret-keys/resealing.service.ts';
 import { command, onDatabase, print } from './command.ts';
 
 export const reseal = command(2, async (terminal) => {
-  const tell = (line: string) => print(terminal.stdout, line);
+  const printLine = (line: string) => print(terminal.stdout, line);
   return onDatabase(
     terminal,
     async (context) => {
       const { resealed, unopened } = await resealEverything(context);
-      for (const [table, count] of resealed) tell(`${table}: ${count} values encrypted again`);
+      for (const [table, count] of resealed) printLine(`${table}: ${count} values encrypted again`);
       for (const [table, count] of unopened)
-        tell(`${table}: ${count} values CANNOT BE DECRYPTED. Add the key that encrypted them to SECRET_KEY and run this command again`);
+        printLine(
+          `${table}: ${count} values CANNOT BE DECRYPTED. Add the key that encrypted them to SECRET_KEY and run this command again`,
+        );
       if (unopened.size > 0) return 1;
-      tell(`All stored secrets are encrypted with the first key (${context.keyring.id}). You can remove the other keys from SECRET_KEY.`);
+      printLine(
+        `All stored secrets are encrypted with the first key (${context.keyring.id}). You can remove the other keys from SECRET_KEY.`,
+      );
       return 0;
     },
     true,

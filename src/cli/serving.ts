@@ -49,7 +49,7 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   const app = createApp(services);
   telemetry = await exportTelemetry(foundation, app);
   const place = config.trustProxy > 0 ? 'behindProxies' : 'direct';
-  const { announceEnd, ...answers } = lastAnswers();
+  const { announceEnd, ...answers } = lastResponses();
   const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout: IDLE[place] }, app.listener);
   const silent = silentConnections(server);
   await turn();
@@ -114,7 +114,7 @@ function silentConnections(server: Server): ReadonlySet<Socket> {
  * After announceEnd(), every response, including those in progress, closes its connection (RFC 9112 section 9.6). There is no list of open responses:
  * V8 would move each response and its request to the old generation and keep them until the next full collection.
  */
-function lastAnswers(): { readonly ServerResponse: typeof ServerResponse; readonly announceEnd: () => void } {
+function lastResponses(): { readonly ServerResponse: typeof ServerResponse; readonly announceEnd: () => void } {
   let isEnding = false;
   class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     // Called for every response, even those that Node itself writes.

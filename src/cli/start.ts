@@ -23,10 +23,10 @@ async function startAlone(config: Config, log: Logger, open: OpenResources): Pro
   recommendNode(log);
   const foundation = await findDatabase(config, log, open, say);
   await migrateSchema(foundation);
-  await completeFirstStart(foundation, tellAdministrator);
+  await completeFirstStart(foundation, printAdministrator);
   if (config.workers > 1) await startWorkers(config.workers, log, open);
   else await serveRequests(foundation, open);
-  tellAddress(config);
+  printAddress(config);
 }
 
 /** The primary has prepared everything. */
@@ -67,12 +67,12 @@ function recommendNode(log: Logger): void {
     log.info(`Node.js ${process.versions.node} works; version ${RECOMMENDED_NODE} or later is recommended`);
 }
 
-function tellAdministrator({ username, generatedPassword }: FirstAdministrator): void {
+function printAdministrator({ username, generatedPassword }: FirstAdministrator): void {
   if (generatedPassword === undefined) say(`The first administrator: ${username}, with the password of ADMIN_PASSWORD`);
   else say(`The first administrator: ${username}\nPassword, shown only now: ${generatedPassword}`);
 }
 
-function tellAddress(config: Config): void {
+function printAddress(config: Config): void {
   say(`Gatehouse is ready: ${config.baseUrl}`);
   say(`Admin console:       ${config.baseUrl}/admin`);
   if (config.playground && config.loopback) say(`Try a sign-in:       ${config.baseUrl}/playground`);

@@ -18,7 +18,7 @@ import type { Services } from '../platform/database/dependencies.ts';
 import { type Notifications, openNotifications } from '../platform/database/notifications.ts';
 import { pollNotifications } from '../platform/database/polled-notifications.ts';
 import { openReplica } from '../platform/database/read-replica.ts';
-import { type Connection, isToTakeWrites, serversIn } from '../platform/database/writable-server.ts';
+import { type Connection, serversIn, shouldTakeWrites } from '../platform/database/writable-server.ts';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 
@@ -48,7 +48,7 @@ export async function findDatabase(config: Config, log: Logger, open: OpenResour
 function connectionTo(url: string): Connection {
   const servers = serversIn(url);
   const [connectionString = url] = servers;
-  return isToTakeWrites(url) ? { connectionString, servers } : { connectionString };
+  return shouldTakeWrites(url) ? { connectionString, servers } : { connectionString };
 }
 
 /** @param patient no timeouts, for migrations and waiting for another process's first start */
@@ -88,7 +88,10 @@ export async function migrateSchema({ direct, log }: StartupContext): Promise<vo
 }
 
 /** Completes the first start of an installation, and updates the service's own applications to the configuration. */
-export async function completeFirstStart(foundation: StartupContext, tell: (administrator: FirstAdministrator) => void): Promise<void> {
+export async function completeFirstStart(
+  foundation: StartupContext,
+  printCredentials: (administrator: FirstAdministrator) => void,
+): Promise<void> {
   const { config, log, direct } = foundation;
   const open = new OpenResources();
   try {
@@ -98,7 +101,7 @@ export async function completeFirstStart(foundation: StartupContext, tell: (admi
     open.add(() => notifications.close());
     const services = { config, log, database, notifications, keyring: await openKeyring(config) };
     await checkSecretKeys(services);
-    await firstStart(services, tell);
+    await firstStart(services, printCredentials);
     await registerSystemApplications(services);
   } finally {
     await open.close();

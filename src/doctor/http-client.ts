@@ -1,12 +1,12 @@
 /** The doctor's HTTP client: one request, without redirects, with a timeout, and recorded without secrets. */
-import { signalWithin } from '../platform/clock/timeout.ts';
+import { timeoutSignal } from '../platform/clock/timeout.ts';
 import { Broken } from './rule.ts';
 import { type SecretRedactor, shown } from './secret-redactor.ts';
 
 /** Short summary of a request and its response. */
 export interface HttpExchange {
   readonly sent: string;
-  readonly came: string;
+  readonly received: string;
 }
 
 export interface Reply {
@@ -19,7 +19,7 @@ export interface Reply {
 }
 
 /** Milliseconds until a response must arrive. */
-const ANSWER_WITHIN = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 const LONGEST_BODY = 2_000_000;
 /** Long random path segments can be secrets, e.g. the ID of a pending sign-in. */
 const LONG_SEGMENT = /\/[\w-]{40,}/g;
@@ -41,7 +41,7 @@ export class HttpClient {
     const sent = sentWords(url, init);
     const { secrets, signal } = this.options;
     if (signal?.aborted) throw new Broken('the examination has ended');
-    const ended = signalWithin(ANSWER_WITHIN);
+    const ended = timeoutSignal(RESPONSE_TIMEOUT_MS);
     try {
       const response = await fetch(url, { ...init, redirect: 'manual', signal: ended });
       const text = await response.text();
@@ -49,12 +49,12 @@ export class HttpClient {
       const location = response.headers.get('location');
       const { status, headers } = response;
       const reply = { url, status, headers, text, location: location === null ? undefined : new URL(location, url) };
-      this.exchanges.push({ sent: secrets.scrub(sent), came: secrets.scrub(cameWords(reply)) });
+      this.exchanges.push({ sent: secrets.scrub(sent), received: secrets.scrub(receivedWords(reply)) });
       return reply;
     } catch (error) {
       if (error instanceof Broken) throw error;
-      const why = ended.aborted ? `nothing within ${ANSWER_WITHIN / 1000} seconds` : reasonOf(error);
-      this.exchanges.push({ sent: secrets.scrub(sent), came: why });
+      const why = ended.aborted ? `nothing within ${RESPONSE_TIMEOUT_MS / 1000} seconds` : reasonOf(error);
+      this.exchanges.push({ sent: secrets.scrub(sent), received: why });
       throw new Broken(`no answer: ${why}`);
     }
   }
@@ -85,7 +85,7 @@ function sentWords(url: URL, { method = 'GET', headers, body }: RequestInit): st
   return `${method} ${addressOf(url)}${form}${proof}`;
 }
 
-function cameWords({ status, headers, text, location }: Reply): string {
+function receivedWords({ status, headers, text, location }: Reply): string {
   if (location !== undefined) return `${status} to ${addressOf(location, true)}`;
   if (text === '') return `${status} without content`;
   if (/\bjson\b/.test(headers.get('content-type') ?? '')) return `${status} ${jsonWords(text)}`;

@@ -5,8 +5,8 @@ import type { Finding } from './examination.ts';
 export function lineOf({ outcome, id, sentence, words, exchange }: Finding): string {
   const mark = { ok: 'ok  ', FAIL: 'FAIL', skip: 'skip', blocked: 'skip' }[outcome];
   const why = words === undefined ? '' : outcome === 'ok' ? ` (${words})` : outcome === 'FAIL' ? ` — ${words}` : ` (${words})`;
-  const isTold = exchange !== undefined && outcome !== 'skip';
-  return `${mark}  ${id}: ${sentence}${why}${isTold ? ` — sent ${exchange.sent} — received ${exchange.came}` : ''}`.replace(
+  const showsExchange = exchange !== undefined && outcome !== 'skip';
+  return `${mark}  ${id}: ${sentence}${why}${showsExchange ? ` — sent ${exchange.sent} — received ${exchange.received}` : ''}`.replace(
     /[\r\n]+/g,
     ' ',
   );

@@ -3,10 +3,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SignJWT } from 'jose';
-import { type Arrival, authorizationResponseOf, type Json, type ResponseFields, type ResponseParameters } from './answers.ts';
 import { formOf, TestBrowser } from './browser.ts';
 import { BUILT_IN_SERVER, CALLBACK, type Fixtures, type TestApplication, type TestUser } from './fixtures.ts';
 import { HttpClient, type HttpExchange, jsonOf, type Reply } from './http-client.ts';
+import { type Arrival, authorizationResponseOf, type Json, type ResponseFields, type ResponseParameters } from './responses.ts';
 import { Blocked, must } from './rule.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 

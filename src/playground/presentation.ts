@@ -74,9 +74,9 @@ export async function checksOf(name: TokenName, token: string, { session, client
 function factsOf(name: TokenName, { received, tokenExchange, choices, tokens }: PlaygroundSession) {
   if (!name.endsWith('access-token')) return [];
   const isFront = name === 'front-access-token' || tokens[name] === value(received, 'access_token');
-  const told = isFront ? Object.fromEntries(received) : (tokenExchange?.members ?? {});
-  const facts: [string, unknown][] = [['scope', told.scope ?? choices.scope]];
-  if (told.expires_in !== undefined) facts.push(['expires_in', told.expires_in]);
+  const response: Readonly<Record<string, unknown>> = isFront ? Object.fromEntries(received) : (tokenExchange?.members ?? {});
+  const facts: [string, unknown][] = [['scope', response.scope ?? choices.scope]];
+  if (response.expires_in !== undefined) facts.push(['expires_in', response.expires_in]);
   return explainExchange(facts, RESPONSE_TERMS);
 }
 
@@ -89,8 +89,11 @@ function userinfoChecks({ userinfoExchange, tokens }: PlaygroundSession): Check[
 }
 
 const nameOf = ({ userinfoExchange, tokens }: PlaygroundSession): string | undefined => {
-  const told = { ...decodeToken(tokens['id-token'] ?? '')?.claims, ...(userinfoExchange?.status === 200 ? userinfoExchange.members : {}) };
-  return [told.name, told.nickname, told.email].find((name) => typeof name === 'string');
+  const claims = {
+    ...decodeToken(tokens['id-token'] ?? '')?.claims,
+    ...(userinfoExchange?.status === 200 ? userinfoExchange.members : {}),
+  };
+  return [claims.name, claims.nickname, claims.email].find((name) => typeof name === 'string');
 };
 
 /** @param sealed the session for its actions @param happened result of the last action */

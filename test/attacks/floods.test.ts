@@ -16,7 +16,7 @@ import { countPendingSignIns } from '../../src/features/sign-in/failure-limits.s
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { Services } from '../../src/platform/database/dependencies.ts';
 import { observeRequests } from '../../src/platform/http/requests.ts';
-import { REQUEST_BATCH, UnansweredRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
+import { REQUEST_BATCH, UnauthenticatedRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
 import { createAdministrator, createOrganization } from '../pages/console/administrators.ts';
 import { answerOf, authorizeUrl, createClient, post, type TestClient } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -207,7 +207,7 @@ test('requests of one network without a session are limited, at all processes to
   afterwards(t, () => database.close());
   const shared: Promise<unknown>[] = [];
   const process = () =>
-    new UnansweredRequests({
+    new UnauthenticatedRequests({
       rateLimits: true,
       countShared(network, requests) {
         const told = countPendingSignIns({ config: { rateLimits: true }, database } as Services, network, requests);
@@ -216,7 +216,7 @@ test('requests of one network without a session are limited, at all processes to
       },
     });
   const [first, second, third] = [process(), process(), process()];
-  const send = async (to: UnansweredRequests, network: string, requests: number) => {
+  const send = async (to: UnauthenticatedRequests, network: string, requests: number) => {
     for (let n = 0; n < requests; n += 1) to.count(network);
     await Promise.all(shared.splice(0));
   };
@@ -239,7 +239,7 @@ test('requests of one network without a session are limited, at all processes to
   for (let n = 0; n < REQUEST_BATCH; n += 1) assert.equal(await ask(), undefined, `request ${n}`);
   await eventually(async () => (await ask()) === 'temporarily_unavailable', 'the service itself hears no more from here');
 
-  const withoutDatabase = new UnansweredRequests({ rateLimits: true, countShared: () => Promise.reject(new Error('away')) });
+  const withoutDatabase = new UnauthenticatedRequests({ rateLimits: true, countShared: () => Promise.reject(new Error('away')) });
   await send(withoutDatabase, '192.0.2.1', 2000);
   assert.throws(() => withoutDatabase.count('192.0.2.1'), refused);
 });

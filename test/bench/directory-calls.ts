@@ -10,14 +10,14 @@ export interface Row {
   readonly bytes: number;
 }
 
-/** @param carryOut one call, measured @returns bytes of the answer @param prepare before each call, not measured */
-export async function timed<T>(call: string, carryOut: (prepared: T) => Promise<number>, prepare?: () => Promise<T>): Promise<Row> {
+/** @param run one call, measured @returns bytes of the answer @param prepare before each call, not measured */
+export async function timed<T>(call: string, run: (prepared: T) => Promise<number>, prepare?: () => Promise<T>): Promise<Row> {
   const times: number[] = [];
   let bytes = 0;
   for (let turn = 0; turn < CALLS; turn += 1) {
     const prepared = (await prepare?.()) as T;
     const begun = performance.now();
-    bytes = await carryOut(prepared);
+    bytes = await run(prepared);
     times.push(performance.now() - begun);
   }
   const at = (part: number): number => times.toSorted((a, b) => a - b)[Math.ceil(part * CALLS) - 1] ?? Number.NaN;

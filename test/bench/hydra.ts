@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { HYDRA_VERSION, hydraProgram } from '../long/foreign/hydra.ts';
-import { mustCarryOut } from '../long/foreign/setting.ts';
+import { mustRun } from '../long/foreign/setting.ts';
 import { answering, end, freePort, startProgram } from './child.ts';
 import { peerFolder, providePlace } from './database.ts';
 import { issuedTokens } from './issued-tokens.ts';
@@ -57,7 +57,7 @@ export async function startHydra(plan: Plan): Promise<RunningTarget> {
     const file = path.join(folder.path, 'hydra.json');
     writeFileSync(file, JSON.stringify(configuration(port, adminPort, `${place.url}?sslmode=disable&max_conns=${CONNECTIONS}`)));
     const env = { SQA_OPT_OUT: 'true' };
-    await mustCarryOut(folder.path, env, program, 'migrate', 'sql', '-e', '--yes', '--config', file);
+    await mustRun(folder.path, env, program, 'migrate', 'sql', '-e', '--yes', '--config', file);
     const command = [program, 'serve', 'all', '--dev', '--sqa-opt-out', '--config', file];
     const child = startProgram(command, { cores: plan.cores?.measured, env, stderr: plan.verbose ? 'inherit' : 'ignore' });
     folder.onStop(() => end(child));

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { KEYCLOAK_ADMIN, Keycloak, keycloakDistribution } from '../long/foreign/keycloak.ts';
-import { mustCarryOut } from '../long/foreign/setting.ts';
+import { mustRun } from '../long/foreign/setting.ts';
 import { answering, end, freePort, startProgram } from './child.ts';
 import { peerFolder, providePlace } from './database.ts';
 import { issuedTokens } from './issued-tokens.ts';
@@ -57,7 +57,7 @@ export async function startKeycloak(plan: Plan): Promise<RunningTarget> {
       KC_DB_USERNAME: username,
       KC_DB_PASSWORD: databasePassword,
     };
-    await mustCarryOut(distribution, {}, 'bash', 'bin/kc.sh', 'build', '--db=postgres');
+    await mustRun(distribution, {}, 'bash', 'bin/kc.sh', 'build', '--db=postgres');
     const base = `http://127.0.0.1:${port}`;
     const listen = [
       '--cache=local',

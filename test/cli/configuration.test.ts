@@ -290,9 +290,9 @@ test('a file that cannot be is refused in plain words before anything is changed
   ];
   // As the command does, without a process for each.
   const near = serviceAt(service.listensAt, API_TOKEN);
-  const workshop = { service: near, directory: directoryOf(near), env: SECRET, deleting: false };
+  const context = { service: near, directory: directoryOf(near), env: SECRET, deleting: false };
   for (const [content, reason] of refusals) {
-    await assert.rejects(async () => plan(workshop, readConfiguration(fileOf(t, content), RESOURCE_KINDS), RESOURCE_KINDS), {
+    await assert.rejects(async () => plan(context, readConfiguration(fileOf(t, content), RESOURCE_KINDS), RESOURCE_KINDS), {
       name: 'StartFailure',
       message: reason,
     });

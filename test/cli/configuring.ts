@@ -38,7 +38,7 @@ export const planned = async (t: TestContext, service: Service, content: Content
 
 /** @returns what is left to do afterwards, in words */
 export async function applied(t: TestContext, service: Service, content: Content, deleting = false, env: Env = {}): Promise<string[]> {
-  for (const step of changes(await planned(t, service, content, deleting, env))) await step.carryOut();
+  for (const step of changes(await planned(t, service, content, deleting, env))) await step.execute();
   return changes(await planned(t, service, content, deleting, env)).flatMap(reportLines);
 }
 

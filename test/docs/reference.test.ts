@@ -10,7 +10,7 @@ import { scopesOfClaims, USER_CLAIMS } from '../../src/features/claims/claims.po
 import { UPSTREAM_PROBLEMS } from '../../src/features/identity-providers/upstream-problem.hosted.ts';
 import { WRONG_PASSWORDS } from '../../src/features/sign-in/lockout.policy.ts';
 import { ENVIRONMENT_VARIABLES } from '../../src/platform/config/config.ts';
-import { LARGEST_ANSWER } from '../../src/platform/http/outbound.ts';
+import { LARGEST_RESPONSE } from '../../src/platform/http/outbound.ts';
 import { errors } from '../../src/protocol/library/oidc-provider.ts';
 import { callCommand } from '../support/process.ts';
 
@@ -91,7 +91,7 @@ test('limits.md has the lifetimes and the limits of the code', () => {
     `| link to choose a new password | ${hours(LIFETIMES.resetLink)} |`,
     `| link to confirm an e-mail address | ${hours(LIFETIMES.verificationLink)} |`,
     `| signing key | signs for ${days(LIFETIMES.signingKey)}`,
-    `| response from another server that the service reads | ${LARGEST_ANSWER / 1024} KiB |`,
+    `| response from another server that the service reads | ${LARGEST_RESPONSE / 1024} KiB |`,
     `| JWT that the service issues | ${LARGEST_TOKEN / 1024} KiB |`,
   ])
     assert.ok(text.includes(`\n${row}`), row);

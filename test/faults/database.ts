@@ -24,7 +24,7 @@ const LIMIT_OF_SILENCE = 12;
 const BUSY = 5;
 const BUSY_TIMES = 10;
 
-interface Told {
+interface Reported {
   readonly status: number;
   readonly type: string;
   readonly retryAfter: string | null;
@@ -94,7 +94,7 @@ const PAGES = new Set(['authorize', 'account', 'interaction', 'logout']);
 const API = new Set(['create', 'list', 'problem']);
 
 /** Makes all the requests at once. @returns what each was told */
-async function answersTo(all: Record<string, () => Promise<Response>>): Promise<Record<string, Told>> {
+async function answersTo(all: Record<string, () => Promise<Response>>): Promise<Record<string, Reported>> {
   const entries = Object.entries(all).map(async ([name, ask]) => {
     const begun = performance.now();
     const response = await ask();
@@ -107,7 +107,7 @@ async function answersTo(all: Record<string, () => Promise<Response>>): Promise<
 }
 
 /** Everybody in his own terms: RFC 6749 section 5.2 as JSON, the API's error or problem, a page that says when to come again. */
-function assertUnavailable(answers: Record<string, Told>, when: string): void {
+function assertUnavailable(answers: Record<string, Reported>, when: string): void {
   for (const [name, { status, type, retryAfter, text }] of Object.entries(answers)) {
     const what = `${when}, ${name}: ${status} ${text.slice(0, 300)}`;
     assert.equal(status, 503, what);
@@ -250,7 +250,7 @@ export async function silence(t: TestContext, { stopsInSilence }: { stopsInSilen
 }
 
 /** @param usual the seconds that a request takes on this machine when nothing is wrong */
-function assertInTime(answers: Record<string, Told>, limit: number, usual: number): void {
+function assertInTime(answers: Record<string, Reported>, limit: number, usual: number): void {
   const late = Object.entries(answers).filter(([, { seconds }]) => seconds > limit + Math.max(BUSY, BUSY_TIMES * usual));
   assert.deepEqual(
     late.map(([name, { seconds }]) => `${name} after ${seconds} s`),

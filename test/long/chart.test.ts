@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { CHECKED_DIGEST, digestOfChart } from '../support/chart-digest.ts';
-import { carryOut, folderWith, install, mustCarryOut, pipInstall } from './foreign/setting.ts';
+import { folderWith, install, mustRun, pipInstall, runProgram } from './foreign/setting.ts';
 
 const MODULES = {
   HELM: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
@@ -40,7 +40,7 @@ async function build(cwd: string, name: keyof typeof MODULES): Promise<{ program
 }
 
 const template = (cwd: string, helm: string, version: string, ...values: string[]): Promise<string> =>
-  mustCarryOut(cwd, {}, helm, 'template', 'gatehouse', CHART, '--namespace', 'identity', '--kube-version', version, ...values);
+  mustRun(cwd, {}, helm, 'template', 'gatehouse', CHART, '--namespace', 'identity', '--kube-version', version, ...values);
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -60,7 +60,7 @@ const strict = (schema: Schema): Schema => ({
 
 /** Writes the schema of ServiceMonitor where kubeconform looks for it. @returns why it cannot be had */
 async function writeServiceMonitor(cwd: string): Promise<string | undefined> {
-  const { code, output } = await carryOut(cwd, {}, 'go', 'mod', 'download', '-json', OPERATOR);
+  const { code, output } = await runProgram(cwd, {}, 'go', 'mod', 'download', '-json', OPERATOR);
   if (code !== 0) return `${OPERATOR}: ${output.trim()}`;
   const file = path.join(JSON.parse(output).Dir, 'example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml');
   const { openAPIV3Schema } = parse(readFileSync(file, 'utf8')).spec.versions[0].schema;
@@ -91,9 +91,9 @@ async function tools(t: TestContext) {
   const reason = helm.missing ?? kubeconform.missing ?? missing ?? (await writeServiceMonitor(cwd));
   if (reason !== undefined) return { reason };
   const where = 'import kubernetes_validate, os; print(os.path.dirname(kubernetes_validate.__file__))';
-  writeSchemas(cwd, path.join((await mustCarryOut(cwd, {}, python, '-c', where)).trim(), 'kubernetes-json-schema'));
+  writeSchemas(cwd, path.join((await mustRun(cwd, {}, python, '-c', where)).trim(), 'kubernetes-json-schema'));
   const validate = (version: string, file: string) =>
-    carryOut(
+    runProgram(
       cwd,
       {},
       kubeconform.program,
@@ -119,7 +119,7 @@ test('the Helm chart', async (t) => {
     );
 
   await check('passes helm lint, strictly', async () => {
-    for (const values of [['--values', VALUES], FEWEST]) await mustCarryOut(cwd, {}, helm, 'lint', CHART, '--strict', ...values);
+    for (const values of [['--values', VALUES], FEWEST]) await mustRun(cwd, {}, helm, 'lint', CHART, '--strict', ...values);
   });
 
   await check('renders what is kept', async () => {
@@ -168,7 +168,7 @@ test('the Helm chart', async (t) => {
       [[...FEWEST, '--set', 'telemetry.endpoint=collector:4317'], /telemetry\/endpoint/],
     ];
     for (const [values, reason] of refused) {
-      const { code, output } = await carryOut(cwd, {}, helm, 'template', CHART, '--kube-version', '1.34.0', ...values);
+      const { code, output } = await runProgram(cwd, {}, helm, 'template', CHART, '--kube-version', '1.34.0', ...values);
       assert.notEqual(code, 0);
       assert.match(output, reason);
     }

@@ -8,7 +8,7 @@ import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { build, forwardTo } from './foreign/go.ts';
 import { checkOktaStory } from './foreign/okta-story.ts';
-import { folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
+import { folderWith, mustRun, signInBy, startApplication } from './foreign/setting.ts';
 
 test('how to: go-oidc signs in with PKCE, on the default and the built-in server', async (t) => {
   const port = await freePort();
@@ -77,7 +77,7 @@ test('golang.org/x/oauth2: a device signs in and refreshes, on the default and t
   const cwd = folderWith(t, { 'main.go': DEVICE });
   const missing = await build(cwd, 'golang.org/x/oauth2');
   if (missing !== undefined) return t.skip(missing);
-  t.diagnostic((await mustCarryOut(cwd, {}, 'go', 'list', '-m', 'golang.org/x/oauth2')).trim());
+  t.diagnostic((await mustRun(cwd, {}, 'go', 'list', '-m', 'golang.org/x/oauth2')).trim());
   const service = await startService(t);
   const user = await service.createUser();
   const grant_types = ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'];
@@ -174,5 +174,5 @@ test('Okta’s SDK for Go tells the story of all SDKs', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
   const forward = await forwardTo(t, service);
-  await checkOktaStory(service, await mustCarryOut(cwd, { FORWARD: forward, TOKEN: API_TOKEN }, './program'));
+  await checkOktaStory(service, await mustRun(cwd, { FORWARD: forward, TOKEN: API_TOKEN }, './program'));
 });

@@ -9,7 +9,7 @@ import { eventually, freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { checkOktaStory } from './foreign/okta-story.ts';
-import { carryOut, folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
+import { folderWith, mustRun, runProgram, signInBy, startApplication } from './foreign/setting.ts';
 
 const dependency = (group: string, artifact: string, version: string): string =>
   `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>`;
@@ -28,7 +28,7 @@ const pom = (dependencies: readonly string[], build: string): string => `<?xml v
 
 /** @returns why it cannot be built here; undefined when the project is built */
 async function build(cwd: string, ...goals: string[]): Promise<string | undefined> {
-  const { code, output } = await carryOut(cwd, {}, 'mvn', '--batch-mode', '--quiet', ...goals);
+  const { code, output } = await runProgram(cwd, {}, 'mvn', '--batch-mode', '--quiet', ...goals);
   if (code === undefined) return 'mvn is not on this machine';
   if (code === 0) return undefined;
   if (/Could not (transfer|find artifact)|Non-resolvable/.test(output)) return output.trim().split('\n').slice(0, 2).join(' ');
@@ -404,6 +404,6 @@ test('Okta’s SDK for Java tells the story of all SDKs', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
   const run = ['--batch-mode', '--quiet', 'exec:java', '-Dexec.mainClass=app.Application'];
-  const output = await mustCarryOut(cwd, { ORG: service.baseUrl, TOKEN: API_TOKEN }, 'mvn', ...run);
+  const output = await mustRun(cwd, { ORG: service.baseUrl, TOKEN: API_TOKEN }, 'mvn', ...run);
   await checkOktaStory(service, output);
 });

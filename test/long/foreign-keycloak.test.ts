@@ -10,7 +10,7 @@ import { Secret } from 'otpauth';
 import { assertSignsIn, authn, serviceToImportInto } from '../features/import/importing.ts';
 import { codeOf } from '../support/factors.ts';
 import { KEYCLOAK_ADMIN, KEYCLOAK_VERSION, type Keycloak, keycloakDistribution, startKeycloak } from './foreign/keycloak.ts';
-import { carryOut, folderWith } from './foreign/setting.ts';
+import { folderWith, runProgram } from './foreign/setting.ts';
 
 const OTP = 'abcdefghij0123456789';
 /** By the hash algorithm of the password. */
@@ -69,7 +69,7 @@ test(`Keycloak ${KEYCLOAK_VERSION}: a realm that it exports moves in, with passw
   await fill(keycloak.api);
   await keycloak.stop();
   const file = path.join(folder, 'company.json');
-  const exported = await carryOut(folder, KEYCLOAK_ADMIN, 'bash', 'bin/kc.sh', 'export', '--realm', 'company', '--file', file);
+  const exported = await runProgram(folder, KEYCLOAK_ADMIN, 'bash', 'bin/kc.sh', 'export', '--realm', 'company', '--file', file);
   assert.equal(exported.code, 0, exported.output.slice(-4000));
   const algorithms = new Set([...readFileSync(file, 'utf8').matchAll(/\\"algorithm\\":\\"([\w-]+)\\"/g)].map(([, name]) => name));
   for (const algorithm of Object.values(USERS)) assert.ok(algorithms.has(algorithm), algorithm);

@@ -13,7 +13,7 @@ import { listen } from '../support/listen.ts';
 import { freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
-import { folderWith, mustCarryOut, npmInstall, signInBy, startApplication, useProfileOpenid } from './foreign/setting.ts';
+import { folderWith, mustRun, npmInstall, signInBy, startApplication, useProfileOpenid } from './foreign/setting.ts';
 
 /** A web application of these packages, registered with this callback. @param main its program, for a port */
 async function startNodeApplication(t: TestContext, packages: readonly string[], callback: string, main: (port: string) => string) {
@@ -258,5 +258,5 @@ verifier.verifyAccessToken(TOKEN, 'api://default').then(({ claims }) => console.
   const client = await createClient(service, { application_type: 'service', grant_types: ['client_credentials'], response_types: [] });
   const { body } = await post(service, 'default', 'token', client, { grant_type: 'client_credentials' });
   const env = { ISSUER: service.issuer('default'), CLIENT_ID: client.clientId, TOKEN: body.access_token };
-  assert.match(await mustCarryOut(cwd, env, process.execPath, 'main.cjs'), new RegExp(`verified ${client.clientId}`));
+  assert.match(await mustRun(cwd, env, process.execPath, 'main.cjs'), new RegExp(`verified ${client.clientId}`));
 });

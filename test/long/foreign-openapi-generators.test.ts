@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import { describeApi } from '../../src/api/openapi.ts';
-import { carryOut, folderWith, install, mustCarryOut, npmInstall, pipInstall } from './foreign/setting.ts';
+import { folderWith, install, mustRun, npmInstall, pipInstall, runProgram } from './foreign/setting.ts';
 
 const GENERATOR = 'org/openapitools/openapi-generator-cli/7.25.0/openapi-generator-cli-7.25.0.jar';
 const MAVEN = 'https://repo.maven.apache.org/maven2';
@@ -34,15 +34,15 @@ test('openapi-generator makes clients in Python, Go and TypeScript that compile'
     (await npmInstall(cwd, 'typescript'));
   if (missing !== undefined) return t.skip(missing);
   for (const language of ['python', 'go', 'typescript-fetch']) {
-    await mustCarryOut(cwd, {}, 'java', '-jar', 'generator.jar', 'generate', '-i', 'openapi.json', '-g', language, '-o', language);
+    await mustRun(cwd, {}, 'java', '-jar', 'generator.jar', 'generate', '-i', 'openapi.json', '-g', language, '-o', language);
   }
-  await mustCarryOut(cwd, {}, 'node_modules/.bin/tsc', ...TSC, 'typescript-fetch/index.ts');
-  const { code, output } = await carryOut(path.join(cwd, 'go'), {}, 'go', 'build', './...');
+  await mustRun(cwd, {}, 'node_modules/.bin/tsc', ...TSC, 'typescript-fetch/index.ts');
+  const { code, output } = await runProgram(path.join(cwd, 'go'), {}, 'go', 'build', './...');
   if (code === undefined) t.diagnostic('go is not on this machine: its client was not compiled');
   else assert.equal(code, 0, output);
   const { python, missing: noPython } = await pipInstall(cwd, './python');
   if (noPython !== undefined) t.diagnostic(noPython);
-  else await mustCarryOut(cwd, {}, python, '-c', 'import openapi_client, openapi_client.api, openapi_client.models');
+  else await mustRun(cwd, {}, python, '-c', 'import openapi_client, openapi_client.api, openapi_client.models');
 });
 
 test('openapi-typescript and hey-api make types that compile; spectral and redocly find no error', async (t) => {
@@ -57,11 +57,11 @@ test('openapi-typescript and hey-api make types that compile; spectral and redoc
   );
   if (missing !== undefined) return t.skip(missing);
   const bin = (name: string) => `node_modules/.bin/${name}`;
-  await mustCarryOut(cwd, {}, bin('openapi-typescript'), 'openapi.json', '-o', 'types.ts');
-  await mustCarryOut(cwd, {}, bin('openapi-ts'), '-i', 'openapi.json', '-o', 'hey');
-  await mustCarryOut(cwd, {}, bin('tsc'), ...TSC, 'types.ts', 'hey/index.ts');
+  await mustRun(cwd, {}, bin('openapi-typescript'), 'openapi.json', '-o', 'types.ts');
+  await mustRun(cwd, {}, bin('openapi-ts'), '-i', 'openapi.json', '-o', 'hey');
+  await mustRun(cwd, {}, bin('tsc'), ...TSC, 'types.ts', 'hey/index.ts');
   writeFileSync(path.join(cwd, '.spectral.json'), '{"extends":["spectral:oas"]}');
-  await mustCarryOut(cwd, {}, bin('spectral'), 'lint', '--fail-severity', 'error', 'openapi.json');
-  const redocly = await mustCarryOut(cwd, { REDOCLY_TELEMETRY: 'off' }, bin('redocly'), 'lint', 'openapi.json');
+  await mustRun(cwd, {}, bin('spectral'), 'lint', '--fail-severity', 'error', 'openapi.json');
+  const redocly = await mustRun(cwd, { REDOCLY_TELEMETRY: 'off' }, bin('redocly'), 'lint', 'openapi.json');
   assert.doesNotMatch(redocly, /\d+ warning/, redocly);
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import { describeApi } from '../../src/api/openapi.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
-import { carryOut, folderWith, pipInstall } from './foreign/setting.ts';
+import { folderWith, pipInstall, runProgram } from './foreign/setting.ts';
 
 /** Seconds. */
 const LONGEST = '240';
@@ -30,7 +30,7 @@ test('schemathesis finds no server error, no undocumented status and no response
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
   const isAlive = async () => (await service.api('GET', '/api-tokens')).status;
-  const { code, output } = await carryOut(
+  const { code, output } = await runProgram(
     cwd,
     {},
     path.join(path.dirname(python), 'st'),

@@ -6,14 +6,14 @@ import { type TestContext, test } from 'node:test';
 import { eventually, freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
-import { carryOut, folderWith, install, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
+import { folderWith, install, mustRun, runProgram, signInBy, startApplication } from './foreign/setting.ts';
 
 test('oauth2-proxy signs in by its documented flags, tells who it is, and signs out', async (t) => {
   const cwd = folderWith(t, {});
   // Not `go install`: it asks for the list of versions, which not every module proxy tells.
-  const { code, output } = await carryOut(cwd, {}, 'go', 'mod', 'download', '-json', 'github.com/oauth2-proxy/oauth2-proxy/v7@v7.6.0');
+  const { code, output } = await runProgram(cwd, {}, 'go', 'mod', 'download', '-json', 'github.com/oauth2-proxy/oauth2-proxy/v7@v7.6.0');
   if (code !== 0) return t.skip(code === undefined ? 'go is not on this machine' : output.slice(-300));
-  await mustCarryOut(JSON.parse(output).Dir, {}, 'go', 'build', '-o', path.join(cwd, 'oauth2-proxy'), '.');
+  await mustRun(JSON.parse(output).Dir, {}, 'go', 'build', '-o', path.join(cwd, 'oauth2-proxy'), '.');
   const service = await startService(t);
   const user = await service.createUser({ email: 'ada@example.com', emailVerified: true });
   const port = await freePort();
@@ -75,10 +75,10 @@ async function apacheWithModule(t: TestContext): Promise<{ root: string; librari
   const root = folderWith(t, {});
   const missing = await install(root, 'apt-get', 'download', '-q', ...PACKAGES);
   if (missing !== undefined) return { root, libraries: '', missing };
-  for (const file of readdirSync(root)) await mustCarryOut(root, {}, 'dpkg', '-x', file, '.');
+  for (const file of readdirSync(root)) await mustRun(root, {}, 'dpkg', '-x', file, '.');
   const [triplet = ''] = readdirSync(path.join(root, 'usr/lib')).filter((name) => name.endsWith('-linux-gnu'));
   const libraries = path.join(root, 'usr/lib', triplet);
-  const needed = await mustCarryOut(root, { LD_LIBRARY_PATH: libraries }, 'ldd', SERVER, MODULE);
+  const needed = await mustRun(root, { LD_LIBRARY_PATH: libraries }, 'ldd', SERVER, MODULE);
   const lacking = needed.match(/\S+(?= => not found)/g);
   return { root, libraries, ...(lacking !== null && { missing: `not on this machine: ${lacking.join(' ')}` }) };
 }

@@ -6,7 +6,7 @@ import { freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { checkOktaStory } from './foreign/okta-story.ts';
-import { folderWith, mustCarryOut, pipInstall, signInBy, startApplication } from './foreign/setting.ts';
+import { folderWith, mustRun, pipInstall, signInBy, startApplication } from './foreign/setting.ts';
 
 const FRAMEWORKS = [
   { title: 'Flask', index: 0, packages: ['authlib', 'flask', 'requests'] },
@@ -114,5 +114,5 @@ test('Okta’s SDK for Python tells the story of all SDKs', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
   const env = { BASE_URL: service.baseUrl, TOKEN: API_TOKEN, OKTA_TESTING_TESTINGDISABLEHTTPSCHECK: 'true' };
-  await checkOktaStory(service, await mustCarryOut(cwd, env, python, 'main.py'));
+  await checkOktaStory(service, await mustRun(cwd, env, python, 'main.py'));
 });

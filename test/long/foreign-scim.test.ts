@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scimClient } from '../support/scim.ts';
 import { startService } from '../support/service.ts';
-import { folderWith, mustCarryOut, pipInstall } from './foreign/setting.ts';
+import { folderWith, mustRun, pipInstall } from './foreign/setting.ts';
 
 const CONNECT = `import os
 from httpx2 import Client
@@ -54,7 +54,7 @@ test('scim2-tester finds nothing wrong, with attributes of the operator’s own'
   const properties = { badge: { title: 'Badge', type: 'string' }, floor: { title: 'Floor', type: 'integer' } };
   await service.api('POST', '/meta/schemas/user/default', { definitions: { custom: { properties } } });
   const { token } = await scimClient(service);
-  const output = await mustCarryOut(cwd, { SCIM: `${service.baseUrl}/scim/v2`, TOKEN: token }, python, 'tester.py');
+  const output = await mustRun(cwd, { SCIM: `${service.baseUrl}/scim/v2`, TOKEN: token }, python, 'tester.py');
   t.diagnostic(output.trim());
   assert.match(output, /checked \d{2,} failed 0 skipped/, output);
 });
@@ -65,6 +65,6 @@ test('scim2-client discovers the server, and creates, finds, replaces and delete
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
   const { token } = await scimClient(service);
-  const output = await mustCarryOut(cwd, { SCIM: `${service.baseUrl}/scim/v2`, TOKEN: token }, python, 'client.py');
+  const output = await mustRun(cwd, { SCIM: `${service.baseUrl}/scim/v2`, TOKEN: token }, python, 'client.py');
   assert.match(output, /used usr_/, output);
 });

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { build, forwardTo } from './foreign/go.ts';
-import { folderWith, mustCarryOut } from './foreign/setting.ts';
+import { folderWith, mustRun } from './foreign/setting.ts';
 
 /** What the how-to says of each resource that works, and of each path that does not. */
 const PAGE = readFileSync('docs/how-to/use-okta-terraform.md', 'utf8');
@@ -23,7 +23,7 @@ test('Okta’s SDK for Go makes the calls of each resource that the how-to lists
   const missing = await build(cwd, 'github.com/okta/okta-sdk-golang/v5/okta@v5.0.6');
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
-  const output = await mustCarryOut(cwd, { FORWARD: await forwardTo(t, service), TOKEN: API_TOKEN }, './program');
+  const output = await mustRun(cwd, { FORWARD: await forwardTo(t, service), TOKEN: API_TOKEN }, './program');
   const lines = output.split('\n');
   const told: { resource: string; failed: string }[] = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
   assert.deepEqual(

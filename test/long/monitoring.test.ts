@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { folderWith, mustCarryOut } from './foreign/setting.ts';
+import { folderWith, mustRun } from './foreign/setting.ts';
 
 const root = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const PROMTOOL = process.env.PROMTOOL ?? '/usr/bin/promtool';
@@ -14,6 +14,6 @@ test('the alert rules are valid, and fire', async (t) => {
     'alerts.yaml': readFileSync(root('config/monitoring/alerts.yaml'), 'utf8'),
     'alerts.test.yaml': readFileSync(root('test/long/monitoring/alerts.test.yaml'), 'utf8'),
   });
-  await mustCarryOut(cwd, {}, PROMTOOL, 'check', 'rules', path.join(cwd, 'alerts.yaml'));
-  await mustCarryOut(cwd, {}, PROMTOOL, 'test', 'rules', path.join(cwd, 'alerts.test.yaml'));
+  await mustRun(cwd, {}, PROMTOOL, 'check', 'rules', path.join(cwd, 'alerts.yaml'));
+  await mustRun(cwd, {}, PROMTOOL, 'test', 'rules', path.join(cwd, 'alerts.test.yaml'));
 });

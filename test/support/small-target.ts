@@ -38,7 +38,7 @@ export interface SmallTarget {
 /** Starts one. @param users who are there from the start */
 export async function smallTarget(t: TestContext, users: RemoteUser[] = []): Promise<SmallTarget> {
   let last = users.length;
-  const carryOut = ({ method, path, filter, body }: TargetRequest): TargetAnswer => {
+  const perform = ({ method, path, filter, body }: TargetRequest): TargetAnswer => {
     const id = path.split('/')[2];
     const at = users.findIndex((user) => user.id === id);
     const [, field = '', value = ''] = /^(\w+) eq "(.*)"$/.exec(filter) ?? [];
@@ -72,7 +72,7 @@ export async function smallTarget(t: TestContext, users: RemoteUser[] = []): Pro
         body: sent.startsWith('{') ? JSON.parse(sent) : undefined,
       };
       target.requests.push(request);
-      const answer = (await target.instead(request)) ?? carryOut(request);
+      const answer = (await target.instead(request)) ?? perform(request);
       if (answer === 'closed') return void req.socket.destroy();
       res.writeHead(answer.status, { 'content-type': 'application/scim+json', ...answer.headers });
       res.end(answer.body === undefined ? undefined : JSON.stringify(answer.body));

@@ -1,6 +1,7 @@
 /** Checks of pages that several rules share. */
-import type { Arrival } from '../answers.ts';
+
 import { formOf } from '../browser.ts';
+import type { Arrival } from '../responses.ts';
 import { must } from '../rule.ts';
 
 export const mustBePage = ({ place }: Arrival, why: string): void =>

@@ -1,8 +1,9 @@
 /** "GET {oauth_base}/authorize": parameters and responses. Prompts, response modes and request JWTs have their own files. */
-import { claimsOf, mustBeError } from '../answers.ts';
+
 import { fieldOf } from '../browser.ts';
 import { CALLBACK } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
+import { claimsOf, mustBeError } from '../responses.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
 import { challengeOf, type RuleContext, requestBySecret } from '../rule-context.ts';
 import { mustAskToSignIn, mustBePage } from './arrivals.ts';

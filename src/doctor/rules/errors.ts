@@ -1,7 +1,8 @@
 /** "Errors", all of them: bodies, codes, and the table by endpoint. */
-import { mustBeError, type ResponseParameters } from '../answers.ts';
+
 import { ASKED_SCOPE, CALLBACK } from '../fixtures.ts';
 import { jsonOf, type Reply } from '../http-client.ts';
+import { mustBeError, type ResponseParameters } from '../responses.ts';
 import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
 import { basic, type RuleContext, requestBySecret } from '../rule-context.ts';
 

@@ -15,9 +15,9 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose';
-import { claimsOf, mustBeError } from '../answers.ts';
 import { ASSERTION_GRANT, EXCHANGE_GRANT, OTHER_ISSUER } from '../fixtures.ts';
 import { jsonOf, type Reply } from '../http-client.ts';
+import { claimsOf, mustBeError } from '../responses.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import { basic, CODE_AND_REFRESH, type RuleContext, SCOPE } from '../rule-context.ts';
 

@@ -1,6 +1,7 @@
 /** "POST {oauth_base}/introspect". */
-import { claimsOf } from '../answers.ts';
+
 import { jsonOf } from '../http-client.ts';
+import { claimsOf } from '../responses.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
 import { type RuleContext, SCOPE } from '../rule-context.ts';
 

@@ -1,5 +1,5 @@
 /** "Limits". */
-import { mustBeError } from '../answers.ts';
+import { mustBeError } from '../responses.ts';
 import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
 import { challengeOf, type RuleContext } from '../rule-context.ts';
 

@@ -1,6 +1,7 @@
 /** "Organization" in its three forms, and "Organization endpoints". */
-import type { Json } from '../answers.ts';
+
 import { jsonOf } from '../http-client.ts';
+import type { Json } from '../responses.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 

@@ -1,7 +1,8 @@
 /** "GET {oauth_base}/authorize", the prompt rules: when the user must sign in or consent. */
-import type { Arrival, ResponseParameters } from '../answers.ts';
+
 import { formOf, type TestBrowser } from '../browser.ts';
 import { ASKED_SCOPE } from '../fixtures.ts';
+import type { Arrival, ResponseParameters } from '../responses.ts';
 import { must, mustEqual, type Rule } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 import { mustAskToSignIn } from './arrivals.ts';

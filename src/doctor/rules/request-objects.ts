@@ -1,8 +1,8 @@
 /** "GET {oauth_base}/authorize", the request (JWT) rules. */
 import { randomUUID } from 'node:crypto';
 import { UnsecuredJWT } from 'jose';
-import { claimsOf } from '../answers.ts';
 import { jsonOf } from '../http-client.ts';
+import { claimsOf } from '../responses.ts';
 import { must, mustEqual, type Rule } from '../rule.ts';
 import { type RuleContext, requestByKey, requestBySecret, requestClaims } from '../rule-context.ts';
 

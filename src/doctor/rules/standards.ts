@@ -67,8 +67,8 @@ export const standards: readonly Rule<RuleContext>[] = [
       if (visit.isBuiltIn) return;
       mustEqual(jsonOf(await ask({ type: DETAIL_TYPE })).error, 'invalid_authorization_details', 'error of a wrong form');
       const { access_token: token } = jsonOf(await ask({ type: DETAIL_TYPE, of: 'all' }));
-      const { authorization_details: told } = await visit.introspect(token);
-      mustEqual(JSON.stringify((told as { of?: unknown }[] | undefined)?.map(({ of }) => of)), '["all"]', 'authorization_details');
+      const { authorization_details: details } = await visit.introspect(token);
+      mustEqual(JSON.stringify((details as { of?: unknown }[] | undefined)?.map(({ of }) => of)), '["all"]', 'authorization_details');
     },
   },
   {

@@ -1,8 +1,8 @@
 /** "POST {oauth_base}/token". */
 
-import { mustBeError } from '../answers.ts';
 import { CALLBACK, OTHER_CALLBACK, type TestApplication } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
+import { mustBeError } from '../responses.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
 import { challengeOf, type RuleContext, SCOPE } from '../rule-context.ts';
 

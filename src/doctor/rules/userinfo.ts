@@ -1,7 +1,8 @@
 /** "GET {oauth_base}/userinfo". */
-import { claimsOf, type Json } from '../answers.ts';
+
 import { PROFILE } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
+import { claimsOf, type Json } from '../responses.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
 

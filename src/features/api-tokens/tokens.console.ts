@@ -187,7 +187,7 @@ const create: ConsolePage = {
   async receive(visit, form) {
     const given = readFields(newToken, form);
     const wanted: Wanted = { ...given, orgId: await organizationOf(visit, given.type, form) };
-    return tokenCreated(visit, await submitOnce(visit, form, [HOME, wanted], (services) => carryOut({ ...visit, services }, wanted)));
+    return tokenCreated(visit, await submitOnce(visit, form, [HOME, wanted], (services) => createWanted({ ...visit, services }, wanted)));
   },
 };
 
@@ -200,7 +200,7 @@ interface CreatedToken {
   readonly expires: string | null;
 }
 
-async function carryOut({ services, person, request }: ConsoleRequest, { name, type, orgId, expires }: Wanted): Promise<CreatedToken> {
+async function createWanted({ services, person, request }: ConsoleRequest, { name, type, orgId, expires }: Wanted): Promise<CreatedToken> {
   const expiresAt = expires === 'never' ? undefined : new Date(present().getTime() + Number(expires) * DAY_MS);
   const { apiToken, value } = await createApiToken(services, { name, type, orgId, userId: person.id, expiresAt }, request);
   return { name: apiToken.name, type, value, expires: apiToken.expiresAt?.toISOString() ?? null };

@@ -147,7 +147,7 @@ const remove = confirmedStep({
     return {
       ...{ title: phrase('Delete the role “{name}”?', { name }), name, crumbs: crumbsOf(application), cancel: homeOf(application) },
       ...{ facts, affected: users + groups },
-      carryOut: () => deleteApplicationRole(visit.services, application.id, roleId, visit.request),
+      execute: () => deleteApplicationRole(visit.services, application.id, roleId, visit.request),
     };
   },
 });

@@ -127,7 +127,7 @@ const remove = confirmedStep({
     return {
       ...{ title: phrase('Delete “{application}”?', { application: label }), name: label, crumbs: applicationCrumbs(application) },
       ...{ cancel: applicationPath(id), facts, affected: users + groups + consents },
-      carryOut: () => deleteApplication(visit.services, id, visit.request),
+      execute: () => deleteApplication(visit.services, id, visit.request),
     };
   },
 });

@@ -138,9 +138,9 @@ export interface UserAssignment {
 }
 
 const OF_USER = 'SELECT application_id FROM application_users WHERE user_id = :userId';
-const OF_HIS_GROUPS =
+const OF_USERS_GROUPS =
   'SELECT a.application_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE m.user_id = :userId';
-const HIS_GROUPS = `ARRAY(SELECT g.name FROM application_groups a JOIN group_members m ON m.group_id = a.group_id JOIN groups g ON g.id = a.group_id
+const USERS_GROUPS = `ARRAY(SELECT g.name FROM application_groups a JOIN group_members m ON m.group_id = a.group_id JOIN groups g ON g.id = a.group_id
   WHERE a.application_id = applications.id AND m.user_id = :userId ORDER BY g.name)`;
 
 /** Oldest applications first. */
@@ -150,7 +150,7 @@ export function listAssignmentsOf(executor: Executor, userId: string, window: Wi
     label: 'label',
     status: 'status',
     isDirect: executor.raw(`id IN (${OF_USER})`, { userId }),
-    groups: executor.raw(HIS_GROUPS, { userId }),
+    groups: executor.raw(USERS_GROUPS, { userId }),
   };
-  return readPage(executor('applications').whereRaw(`id IN (${OF_USER} UNION ${OF_HIS_GROUPS})`, { userId }), columns, window);
+  return readPage(executor('applications').whereRaw(`id IN (${OF_USER} UNION ${OF_USERS_GROUPS})`, { userId }), columns, window);
 }

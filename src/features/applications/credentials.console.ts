@@ -35,7 +35,7 @@ const MOST_SECRETS = 2;
 /** Short label that distinguishes secrets. */
 const nameOf = (ending = ''): string => `…${ending}`;
 
-function standingOf({ id, status }: SecretFacts, secrets: readonly SecretFacts[]): Content {
+function secretStatusPiece({ id, status }: SecretFacts, secrets: readonly SecretFacts[]): Content {
   if (status === 'INACTIVE') return { text: 'Inactive', tone: 'warning' };
   const isNewest = secrets.findLast((one) => one.status === 'ACTIVE')?.id === id;
   return [{ text: 'Active', tone: 'good' }, ...(isNewest && secrets.length > 1 ? [{ text: 'the newest', soft: true }] : [])];
@@ -65,7 +65,7 @@ async function secretsPart(visit: ConsoleRequest, application: Application): Pro
     rows: secrets.map((secret) => ({
       cells: [
         { text: nameOf(endings.get(secret.id)), code: true },
-        standingOf(secret, secrets),
+        secretStatusPiece(secret, secrets),
         { moment: momentOf(secret.created) },
         { moment: momentOrNull(secret.lastUsed) },
         { text: secret.id, code: true },
@@ -130,10 +130,10 @@ interface Step {
   facts(secret: { readonly secret: string; readonly created: Date }): readonly Text[];
   readonly notice: PageNotice;
   readonly reverse?: Step['path'];
-  carryOut(visit: ConsoleRequest, applicationId: string, secretId: string): Promise<unknown>;
+  execute(visit: ConsoleRequest, applicationId: string, secretId: string): Promise<unknown>;
 }
 
-const step = ({ path, verb, danger, facts, notice, reverse, carryOut }: Step): ConsolePage => ({
+const step = ({ path, verb, danger, facts, notice, reverse, execute }: Step): ConsolePage => ({
   path: `/applications/:id/credentials/:secretId/${path}`,
   access: 'service',
   verb: 'write',
@@ -156,7 +156,7 @@ const step = ({ path, verb, danger, facts, notice, reverse, carryOut }: Step): C
   },
   async receive(visit) {
     const { id = '', secretId = '' } = visit.params;
-    await carryOut(visit, id, secretId);
+    await execute(visit, id, secretId);
     const back = applicationTabs(id).credentials.href;
     const undo = reverse && { href: `${back}/${encodeURIComponent(secretId)}/${reverse}` };
     return { goTo: back, notice, undo };
@@ -174,7 +174,7 @@ const steps: readonly ConsolePage[] = [
     facts: (secret) => [phrase('The secret {secret} of {created} is accepted again from the next request on.', secret)],
     notice: 'application-secret-activated',
     reverse: 'deactivate',
-    carryOut: setTo('ACTIVE'),
+    execute: setTo('ACTIVE'),
   }),
   step({
     path: 'deactivate',
@@ -189,7 +189,7 @@ const steps: readonly ConsolePage[] = [
     ],
     notice: 'application-secret-deactivated',
     reverse: 'activate',
-    carryOut: setTo('INACTIVE'),
+    execute: setTo('INACTIVE'),
   }),
   step({
     path: 'remove',
@@ -203,7 +203,7 @@ const steps: readonly ConsolePage[] = [
       'This cannot be undone.',
     ],
     notice: 'application-secret-removed',
-    carryOut: ({ services, request }, applicationId, secretId) => deleteSecret(services, applicationId, secretId, request),
+    execute: ({ services, request }, applicationId, secretId) => deleteSecret(services, applicationId, secretId, request),
   }),
 ];
 

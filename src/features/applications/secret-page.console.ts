@@ -3,7 +3,7 @@
 import { detailPage } from '../../pages/console/detail-page.ts';
 import type { Crumb, Drawn } from '../../pages/console/page.ts';
 
-interface Told {
+interface NewSecret {
   readonly title: string;
   readonly application: { readonly id: string; readonly label: string };
   readonly secret: string;
@@ -12,7 +12,7 @@ interface Told {
   readonly crumbs: readonly Crumb[];
 }
 
-export const newSecretPage = ({ title, application, secret, next, crumbs }: Told): Drawn =>
+export const newSecretPage = ({ title, application, secret, next, crumbs }: NewSecret): Drawn =>
   detailPage({
     title,
     lead: 'Copy the secret now. It is shown only once.',

@@ -170,7 +170,7 @@ const remove = confirmedStep({
         cancel: scopesOf(subject),
       },
       ...{ facts, affected: consents },
-      carryOut: () => deleteServerDetailType(visit.services, subject.server.id, visit.params.typeId ?? '', visit.request),
+      execute: () => deleteServerDetailType(visit.services, subject.server.id, visit.params.typeId ?? '', visit.request),
     };
   },
 });

@@ -90,7 +90,7 @@ const remove = confirmedStep({
     return {
       ...{ title: phrase('Delete “{name}”?', { name }), name, crumbs: crumbsBelow(subject), cancel: subject.home },
       ...{ facts, affected: Number.POSITIVE_INFINITY },
-      carryOut: () => deleteAuthorizationServer(visit.services, id, visit.request),
+      execute: () => deleteAuthorizationServer(visit.services, id, visit.request),
     };
   },
 });

@@ -113,7 +113,7 @@ export async function challengeFor(services: Services, purpose: BotPurpose, addr
  * @throws {ProofMissing}
  * @throws {TooManyFailures}
  */
-export async function limitUnproved(
+export async function limitWithoutProof(
   services: Services,
   { purpose, sent, address }: { readonly purpose: BotPurpose; readonly sent: string; readonly address: string | undefined },
   limit: (most: number | undefined) => Promise<void>,

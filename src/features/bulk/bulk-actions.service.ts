@@ -50,7 +50,7 @@ const step = (name: Parameters<typeof takeStep>[2]) =>
   onUser('organizations', (services, id, request) => takeStep(services, id, name, request));
 
 const stream = (status: StreamStatus) =>
-  onRow('service', (services, { id }, request) => setStreamStatus(services, id, { status, reason: null, tell: true }, request));
+  onRow('service', (services, { id }, request) => setStreamStatus(services, id, { status, reason: null, notify: true }, request));
 
 export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'users.activate': onUser('organizations', (services, id, request) => activateUser(services, id, { sendEmail: true }, request)),

@@ -46,7 +46,7 @@ export function bulkJobs(services: Services): Carrier {
         if (request === undefined) return finish(services, job, 'CANCELLED', 'The administrator may not do this any more.');
         const rows = await readWaiting(knex, jobId, BATCH);
         if (rows.length === 0) return finish(services, job, 'DONE');
-        await carryOut(services, job, rows, request);
+        await runAction(services, job, rows, request);
         if (performance.now() >= end) {
           await insertEntry(knex, entryOf(jobId, present()));
           return 'delivered';
@@ -82,16 +82,16 @@ async function finish({ database }: Services, job: BulkJob, state: 'DONE' | 'CAN
 }
 
 /** @throws the database is not available: the remaining rows wait for the next attempt */
-async function carryOut(services: Services, job: BulkJob, rows: readonly WaitingRow[], request: RequestContext): Promise<void> {
+async function runAction(services: Services, job: BulkJob, rows: readonly WaitingRow[], request: RequestContext): Promise<void> {
   const waiting = rows.values();
   const work = async () => {
-    for (const row of waiting) await carryOutRow(services, job, row, request);
+    for (const row of waiting) await runRow(services, job, row, request);
   };
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-async function carryOutRow(services: Services, job: BulkJob, { line, item }: WaitingRow, request: RequestContext): Promise<void> {
+async function runRow(services: Services, job: BulkJob, { line, item }: WaitingRow, request: RequestContext): Promise<void> {
   try {
     await inOneTransaction(services, async (within, trx) => {
       if (!(await settleRow(trx, job.id, line, 'DONE'))) throw new RowTaken();

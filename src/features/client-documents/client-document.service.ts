@@ -9,7 +9,7 @@ import type { Application } from '../applications/applications.resource.ts';
 import { hostOf } from './client-id.policy.ts';
 
 /** An application as its document describes it. */
-export type IntroducedClient = Pick<Application, 'id' | 'label' | 'settings'>;
+export type DocumentClient = Pick<Application, 'id' | 'label' | 'settings'>;
 
 /** The document does not exist, or does not describe a valid client. */
 export class ClientDocumentRefused extends Error {
@@ -47,7 +47,7 @@ const documentFields = z.object({
  * @param id the client ID, under which the document was found
  * @throws {ClientDocumentRefused} naming the field
  */
-export function readClientDocument(id: string, text: string): IntroducedClient {
+export function readClientDocument(id: string, text: string): DocumentClient {
   const document = parsed(text);
   for (const secret of ['client_secret', 'client_secret_expires_at'])
     if (secret in document) throw new ClientDocumentRefused(`the document must not contain ${secret}`);

@@ -9,7 +9,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
 import { Overloaded } from '../../platform/database/database-failures.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
-import { ClientDocumentRefused, type IntroducedClient, readClientDocument } from './client-document.service.ts';
+import { ClientDocumentRefused, type DocumentClient, readClientDocument } from './client-document.service.ts';
 
 /** Maximum bytes of a document. */
 const LARGEST_DOCUMENT = 5 * 1024;
@@ -32,7 +32,7 @@ const FETCHES_WITHIN_MS = 600_000;
 const [AT_ONCE, WAITING] = [16, 200];
 
 interface Kept {
-  readonly client: IntroducedClient;
+  readonly client: DocumentClient;
   readonly bytes: number;
   /** Epoch seconds. */
   readonly fetchedAt: number;
@@ -40,7 +40,7 @@ interface Kept {
 }
 
 /** On whose behalf a document is fetched: a network of clients, or the service itself. */
-export interface Asker {
+export interface Requester {
   readonly network: string;
 }
 
@@ -56,9 +56,9 @@ export class ClientDocuments {
   readonly #refused = new LRUCache<string, { readonly refusal: ClientDocumentRefused; readonly until: number }>({
     ...atMost(MOST_REFUSALS),
   });
-  readonly #fetching = new Map<string, Promise<IntroducedClient>>();
+  readonly #fetching = new Map<string, Promise<DocumentClient>>();
   readonly #fetches = new LRUCache<string, { count: number }>({ ...atMost(MOST_NETWORKS), ttl: FETCHES_WITHIN_MS });
-  readonly #turn = createSemaphore(AT_ONCE, WAITING);
+  readonly #semaphore = createSemaphore(AT_ONCE, WAITING);
 
   constructor(readonly parts: Parts) {}
 
@@ -72,21 +72,21 @@ export class ClientDocuments {
    * @returns the same object while the document is cached
    * @throws {ClientDocumentRefused}
    */
-  async find(id: string, asker: Asker): Promise<IntroducedClient> {
+  async find(id: string, requester: Requester): Promise<DocumentClient> {
     const kept = this.#kept.get(id);
     if (kept !== undefined && kept.freshUntil > now()) return kept.client;
     const refused = this.#refused.get(id);
     if (refused !== undefined && refused.until > now()) throw refused.refusal;
     let fetching = this.#fetching.get(id);
     if (fetching === undefined) {
-      this.#count(asker);
+      this.#count(requester);
       fetching = this.#fetch(id).finally(() => this.#fetching.delete(id));
       this.#fetching.set(id, fetching);
     }
     return fetching;
   }
 
-  #count({ network }: Asker): void {
+  #count({ network }: Requester): void {
     if (!this.parts.rateLimits) return;
     const counted = this.#fetches.get(network) ?? { count: 0 };
     if (counted.count >= MOST_FETCHES)
@@ -95,9 +95,9 @@ export class ClientDocuments {
     if (counted.count === 1) this.#fetches.set(network, counted);
   }
 
-  async #fetch(id: string): Promise<IntroducedClient> {
+  async #fetch(id: string): Promise<DocumentClient> {
     try {
-      const { text, seconds } = await this.#turn(() => load(this.parts.outbound, id));
+      const { text, seconds } = await this.#semaphore(() => load(this.parts.outbound, id));
       const client = readClientDocument(id, text);
       const fetchedAt = now();
       this.#kept.set(id, { client, bytes: Buffer.byteLength(text), fetchedAt, freshUntil: fetchedAt + seconds });
@@ -112,7 +112,7 @@ export class ClientDocuments {
   }
 
   /** If the host is unreachable, the former document stays valid for up to a day. An invalid or deleted one is dropped immediately. */
-  #afterFailure(id: string, refusal: ClientDocumentRefused): IntroducedClient {
+  #afterFailure(id: string, refusal: ClientDocumentRefused): DocumentClient {
     const former = this.#kept.peek(id);
     if (refusal.passing && former !== undefined && former.fetchedAt + LONGEST > now()) {
       this.#kept.set(id, { ...former, freshUntil: Math.min(now() + SHORTEST, former.fetchedAt + LONGEST) });

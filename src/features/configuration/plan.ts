@@ -22,7 +22,7 @@ export interface PlanStep {
   readonly name: string;
   readonly fields: readonly Difference[];
   /** @returns lines to print */
-  carryOut(): Promise<readonly string[]>;
+  execute(): Promise<readonly string[]>;
 }
 
 export interface PlanContext {
@@ -205,7 +205,7 @@ async function creation(context: PlanContext, wanted: Wanted, place: Place): Pro
     noun: kind.noun,
     name,
     fields: [...differences({}, withoutSecrets(given), kind.whole), ...insideOf(wanted)],
-    async carryOut() {
+    async execute() {
       const request = creationRequest(kind, place.path, await withIds(context, kind, complete));
       const answer = await context.service.send(request.method, request.path, request.body);
       const made = presentOf(kind, place.path, answer);
@@ -227,7 +227,7 @@ async function fill(context: PlanContext, wanted: Wanted, made: Pick<Present, 'p
   const filling = inside({ ...context, deleting: true }, wanted, made.path);
   const { steps, deletions } = await compareSections(filling, inner, kind.inner, placeOf(kind, key, made.path, place));
   const lines: string[] = [];
-  for (const step of [...deletions, ...steps]) lines.push(...(await step.carryOut()));
+  for (const step of [...deletions, ...steps]) lines.push(...(await step.execute()));
   return lines;
 }
 
@@ -264,7 +264,7 @@ async function change(context: PlanContext, { kind, key, document }: Wanted, is:
       noun: kind.noun,
       name,
       fields,
-      async carryOut() {
+      async execute() {
         const onlyStatus = status !== undefined && fields.every(({ field }) => field === 'status');
         const answer = onlyStatus ? {} : await context.service.send('PUT', is.path, await withIds(context, kind, body));
         if (status !== undefined && status !== is.document.status) await setStatus(context, kind, is.path, status);
@@ -280,7 +280,7 @@ function removal({ service, deleting }: PlanContext, { kind, key, path }: Presen
     noun: kind.noun,
     name: nameIn(place, kind.noun, key),
     fields: [],
-    async carryOut() {
+    async execute() {
       if (deleting) await service.send('DELETE', path);
       return [];
     },

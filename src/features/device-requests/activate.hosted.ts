@@ -100,5 +100,5 @@ export async function deviceConnectedPage(
   const language = pageLanguage(ctx, uiLocales);
   const title = language.text('device.done-title');
   const locals = { ...language, title, heading: title, explanation: language.text('device.done', { application }), links: [] };
-  await pages.render(ctx, 'told', locals);
+  await pages.render(ctx, 'message', locals);
 }

@@ -15,7 +15,7 @@ import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
 import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
 import { insertEntry, laneOf } from '../outbox/outbox.store.ts';
-import { countFailedSignIn, networkOf, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
+import { countFailedSignIn, networkOf, refuseBlockedAddress } from '../sign-in/failure-limits.service.ts';
 import {
   type CodeKey,
   type CodePurpose,
@@ -163,7 +163,7 @@ export async function checkCode(
   typed: string,
   request: RequestContext,
 ): Promise<OpenCode | 'wrong' | 'gone'> {
-  await refuseBarredAddress(services, request.ipAddress);
+  await refuseBlockedAddress(services, request.ipAddress);
   const row = await countAttempt(services.database.knex, codeKey(at.stateToken, at.path, request.device), MOST_CODE_ATTEMPTS, present());
   if (row === undefined) return 'gone';
   const found = openCode(services, row);

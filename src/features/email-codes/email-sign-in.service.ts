@@ -95,9 +95,9 @@ export async function signInByCode(services: Services, code: OpenCode, request: 
     const failure = !mayComeIn(found) ? 'USER_NOT_ACTIVE' : found.email !== row.mailedTo ? 'NO_EMAIL_ADDRESS' : undefined;
     await recordEvent(trx, { ...redeemed(code, request), ...(failure !== undefined && { failure }) });
     if (failure !== undefined) return undefined;
-    const ofUser = asUser(request, found);
-    const user = await acceptInvitation(trx, found, ofUser);
-    if (!user.emailVerified) await verifyAddress(trx, user, ofUser);
+    const userContext = asUser(request, found);
+    const user = await acceptInvitation(trx, found, userContext);
+    if (!user.emailVerified) await verifyAddress(trx, user, userContext);
     return { user: { id: user.id, login: user.login, profile: user.profile }, amr: EMAIL_AMR, authenticatedAt: present() };
   });
 }

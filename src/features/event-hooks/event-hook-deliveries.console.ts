@@ -15,14 +15,14 @@ import { LOG } from '../audit/event-links.console.ts';
 import { searchFields, searchIn } from '../audit/log-search.console.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { getDelivery, listHookDeliveries, sendAgain } from './event-hook-deliveries.service.ts';
-import { eventHookCrumbs, eventHookPath, eventHookTabs, hookIn, standingOf } from './event-hook-page.console.ts';
+import { eventHookCrumbs, eventHookPath, eventHookTabs, hookIn, hookStatusPiece } from './event-hook-page.console.ts';
 import { DELIVERY_OUTCOMES, type Delivery, type EventHook } from './event-hooks.resource.ts';
 import { hookTarget } from './event-hooks.service.ts';
 
 const deliveriesPath = (hookId: string): string => `${eventHookPath(hookId)}/deliveries`;
 const pathOf = (hookId: string, id: string): string => `${deliveriesPath(hookId)}/${encodeURIComponent(id)}`;
 
-function answerOf({ status, error }: Delivery): Content {
+function responseText({ status, error }: Delivery): Content {
   if (status === null)
     return [
       { text: 'No response', tone: 'bad' },
@@ -93,7 +93,7 @@ const list: ConsolePage = {
     const mayWrite = mayCall(request.roles, 'service', 'write');
     return detailPage({
       title: verbatim(hook.name),
-      status: standingOf(hook),
+      status: hookStatusPiece(hook),
       crumbs: eventHookCrumbs(hook).slice(0, -1),
       tabs: eventHookTabs(hook.id),
       actions: mayWrite ? [{ label: 'Send test event', href: `${eventHookPath(hook.id)}/test` }] : [],
@@ -109,7 +109,7 @@ const list: ConsolePage = {
             cells: [
               { moment: exactMomentOf(delivery.lastAttempt), href: pathOf(hook.id, delivery.id) },
               { text: verbatim(delivery.eventType), href: pathOf(hook.id, delivery.id) },
-              answerOf(delivery),
+              responseText(delivery),
               phrase('{latency} ms', { latency: delivery.latency }),
               phrase('{attempts}', { attempts: delivery.attempts }),
             ],
@@ -160,7 +160,7 @@ const one: ConsolePage = {
         {
           kind: 'facts',
           facts: [
-            { label: 'Response', value: answerOf(delivery) },
+            { label: 'Response', value: responseText(delivery) },
             { label: 'Last attempt', value: { moment: exactMomentOf(lastAttempt) } },
             { label: 'Latency', value: phrase('{latency} ms', { latency }) },
             { label: 'Attempts', value: phrase('{attempts}', { attempts }) },

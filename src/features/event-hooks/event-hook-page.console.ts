@@ -28,7 +28,7 @@ export const eventHookCrumbs = ({ id, name }: Pick<EventHook, 'id' | 'name'>): r
 ];
 
 /** Only an active and verified hook gets events. */
-export function standingOf({ status, verificationStatus }: EventHook): Status {
+export function hookStatusPiece({ status, verificationStatus }: EventHook): Status {
   if (status === 'INACTIVE') return { text: 'Inactive', tone: 'plain' };
   return verificationStatus === 'VERIFIED' ? { text: 'Active', tone: 'good' } : { text: 'To be verified', tone: 'warning' };
 }
@@ -54,14 +54,14 @@ export const eventHookSteps: readonly ConsolePage[] = [
       'It must answer within five seconds with the JSON {"verification": "<the value of the header>"}.',
     ],
     notice: 'hook-verified',
-    carryOut: ({ services, request }, id) => verifyEventHook(services, id, request, createOutbound(services.config)).catch(ofAddress),
+    execute: ({ services, request }, id) => verifyEventHook(services, id, request, createOutbound(services.config)).catch(ofAddress),
   }),
   step({
     path: '/api/event-hooks/:id/test',
     label: 'Send a test event to',
     facts: ['An event of the type event_hook.test is sent within a second, signed like every other. Only this hook receives it.'],
     notice: 'hook-event-queued',
-    carryOut: ({ services, request }, id) => sendTestEvent(services, id, request),
+    execute: ({ services, request }, id) => sendTestEvent(services, id, request),
   }),
   step({
     path: '/api/event-hooks/:id/activate',
@@ -69,7 +69,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
     facts: ['It receives events from now on.'],
     notice: 'hook-activated',
     reverse: 'deactivate',
-    carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'ACTIVE', request),
+    execute: ({ services, request }, id) => setEventHookStatus(services, id, 'ACTIVE', request),
   }),
   step({
     path: '/api/event-hooks/:id/deactivate',
@@ -77,7 +77,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
     facts: ['Waiting events, and events until it is activated again, are never delivered.'],
     danger: true,
     notice: 'hook-deactivated',
-    carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'INACTIVE', request),
+    execute: ({ services, request }, id) => setEventHookStatus(services, id, 'INACTIVE', request),
   }),
   step({
     path: '/api/event-hooks/:id/delete',
@@ -94,6 +94,6 @@ export const eventHookSteps: readonly ConsolePage[] = [
     danger: true,
     notice: 'hook-deleted',
     goTo: EVENT_HOOKS_PATH,
-    carryOut: ({ services, request }, id) => deleteEventHook(services, id, request),
+    execute: ({ services, request }, id) => deleteEventHook(services, id, request),
   }),
 ];

@@ -25,7 +25,7 @@ import {
   eventHookSteps,
   eventHookTabs,
   hookIn,
-  standingOf,
+  hookStatusPiece,
 } from './event-hook-page.console.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import { createEventHook, listEventHooks, renewSigningSecret, updateEventHook, waitingForEventHook } from './event-hooks.service.ts';
@@ -60,7 +60,7 @@ const list: ConsolePage = {
             { text: hook.name, href: eventHookPath(hook.id) },
             { text: hook.channel.uri, code: true },
             counted(hook.eventTypes.length, '{count} type', '{count} types'),
-            standingOf(hook),
+            hookStatusPiece(hook),
           ],
         })),
         empty: 'There is no event hook yet. Create one to keep another system informed, e.g. of new users or of failed sign-ins.',
@@ -208,7 +208,7 @@ const one: ConsolePage = {
     };
     return detailPage({
       title: verbatim(name),
-      status: standingOf(hook),
+      status: hookStatusPiece(hook),
       ...(description !== '' && { lead: verbatim(description) }),
       crumbs: EVENT_HOOK_CRUMBS,
       tabs: eventHookTabs(id),

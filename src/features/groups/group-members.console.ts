@@ -17,7 +17,7 @@ import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
-import { GROUPS_PATH, groupOf, leavingFacts } from './group-page.console.ts';
+import { GROUPS_PATH, groupOf, removalFacts } from './group-page.console.ts';
 import { addGroupMembers, findGroupMembers, groupTarget, removeGroupMember, searchGroupMembers } from './groups.service.ts';
 
 const COLUMNS = memberColumns();
@@ -113,7 +113,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { group, home, crumbs } = await groupOf(visit);
     const user = await getUser(visit.services, visit.params.userId ?? '', visit.request);
-    const facts = await leavingFacts(visit, group.id, user.id);
+    const facts = await removalFacts(visit, group.id, user.id);
     const title = phrase('Remove {user} from “{group}”?', { user: nameOf(user), group: group.name });
     return formPage({ title, crumbs, facts, submit: 'Remove member', danger: true, cancel: `${home}/members` }, typed);
   },

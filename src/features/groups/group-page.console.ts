@@ -11,7 +11,7 @@ export const GROUPS_HOME = '/admin/groups';
 export const GROUPS_PATH: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
 
 /** The consequences for a user who is removed from a group. */
-export async function leavingFacts({ services }: ConsoleRequest, groupId: string, userId: string): Promise<readonly Text[]> {
+export async function removalFacts({ services }: ConsoleRequest, groupId: string, userId: string): Promise<readonly Text[]> {
   const { applications } = await affectedBy(services, 'groupMember', { id: groupId, userId });
   return [
     phrase('From the next sign-in, the user loses {applications} and other access that only this group gives. The account itself stays.', {

@@ -176,7 +176,7 @@ const remove = confirmedStep({
     ];
     return {
       ...{ title: phrase('Delete “{group}”?', { group: group.name }), name: group.name, crumbs, cancel: home, facts, affected: members },
-      carryOut: () => deleteGroup(visit.services, group.id, visit.request),
+      execute: () => deleteGroup(visit.services, group.id, visit.request),
     };
   },
 });

@@ -11,7 +11,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
-import { addressOfGroup, leavingFacts } from './group-page.console.ts';
+import { addressOfGroup, removalFacts } from './group-page.console.ts';
 import { addGroupMembers, getGroup, listUserGroups, removeGroupMember } from './groups.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/groups`;
@@ -72,7 +72,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await userSubject(visit);
     const group = await getGroup(visit.services, visit.params.groupId ?? '');
-    const facts = await leavingFacts(visit, group.id, user.id);
+    const facts = await removalFacts(visit, group.id, user.id);
     const title = phrase('Remove {name} from “{group}”?', { name, group: group.name });
     const below = [...crumbs, { label: 'Groups', href: homeOf(user.id) }];
     return formPage({ title, crumbs: below, facts, submit: 'Remove from group', danger: true, cancel: homeOf(user.id) }, typed);

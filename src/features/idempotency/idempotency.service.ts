@@ -8,11 +8,11 @@ import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { conflict } from '../../platform/errors/errors.ts';
-import { claimCall, findCall, keepAnswer } from './idempotent-calls.store.ts';
+import { claimCall, findCall, storeResponse } from './idempotent-calls.store.ts';
 
 const KEPT_MS = 24 * 3600 * 1000;
 
-export const answerContext = (id: string): string => `idempotent_call:${id}`;
+export const responseContext = (id: string): string => `idempotent_call:${id}`;
 
 export interface RepeatableCall {
   readonly userId: string;
@@ -34,7 +34,7 @@ export async function once<T>(
   work: (within: Services) => Promise<T>,
 ): Promise<{ readonly answer: T; readonly repeated: boolean }> {
   const id = digest(JSON.stringify([userId, key]));
-  const context = answerContext(id);
+  const context = responseContext(id);
   const { keyring } = services;
   // Keyed: the content may contain a password, which readers of the table could guess from a plain hash.
   const hashOf = (key: Buffer): string => createHmac('sha256', key).update(content).digest('base64url');
@@ -46,7 +46,7 @@ export async function once<T>(
       const now = present();
       if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
         const answer = await work(within);
-        await keepAnswer(trx, id, keyring.seal(JSON.stringify(answer), context));
+        await storeResponse(trx, id, keyring.seal(JSON.stringify(answer), context));
         return { answer, repeated: false };
       }
       const earlier = await findCall(trx, id);

@@ -31,7 +31,7 @@ export async function findCall(
   return executor('idempotent_calls').where({ id }).first({ requestHash: 'request_hash', answerSealed: 'answer_sealed' });
 }
 
-export async function keepAnswer(executor: Executor, id: string, answerSealed: string): Promise<void> {
+export async function storeResponse(executor: Executor, id: string, answerSealed: string): Promise<void> {
   await executor('idempotent_calls').where({ id }).update({ answer_sealed: answerSealed });
 }
 

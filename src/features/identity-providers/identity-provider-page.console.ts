@@ -87,7 +87,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     facts: ['Its button is back on the sign-in pages at once.'],
     notice: 'idp-activated',
     reverse: 'deactivate',
-    carryOut: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'ACTIVE', request),
+    execute: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'ACTIVE', request),
   }),
   step({
     path: '/security/identity-providers/:id/deactivate',
@@ -98,7 +98,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     ],
     notice: 'idp-deactivated',
     reverse: 'activate',
-    carryOut: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'INACTIVE', request),
+    execute: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'INACTIVE', request),
   }),
   step({
     path: '/security/identity-providers/:id/delete',
@@ -119,6 +119,6 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     danger: true,
     notice: 'idp-deleted',
     goTo: IDENTITY_PROVIDERS_PATH,
-    carryOut: ({ services, request }, id) => deleteIdentityProvider(services, id, request),
+    execute: ({ services, request }, id) => deleteIdentityProvider(services, id, request),
   }),
 ];

@@ -108,7 +108,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   }
 
   /** The URL from which openid-client reads the response. */
-  function answered(provider: IdentityProvider, answer: URLSearchParams): URL {
+  function responseUrl(provider: IdentityProvider, answer: URLSearchParams): URL {
     const url = new URL(upstreamRedirectUri(services.config.baseUrl, provider.id));
     url.search = answer.toString();
     return url;
@@ -124,7 +124,9 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     const known = await metadataOf(provider);
     const exchange = (server: client.ServerMetadata, fetch: UpstreamCall) => {
       const configuration = configurationOf(provider, server, fetch);
-      return client.authorizationCodeGrant(configuration, answered(provider, answer), checks).then((tokens) => ({ tokens, configuration }));
+      return client
+        .authorizationCodeGrant(configuration, responseUrl(provider, answer), checks)
+        .then((tokens) => ({ tokens, configuration }));
     };
     const { tokens, configuration } = known.issuer.includes(TENANT)
       ? await exchangeOfAnyTenant(known, exchange)
@@ -171,7 +173,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     const configuration = configurationOf(provider, server, outbound);
     // Plain OAuth 2.0 has no issuer to compare it with.
     const withoutIssuer = new URLSearchParams([...answer].filter(([name]) => name !== 'iss'));
-    const tokens = await client.authorizationCodeGrant(configuration, answered(provider, withoutIssuer), {
+    const tokens = await client.authorizationCodeGrant(configuration, responseUrl(provider, withoutIssuer), {
       pkceCodeVerifier: codeVerifier,
       expectedState: state,
     });
@@ -262,7 +264,7 @@ function failureOf(error: unknown): UpstreamFailure {
 const KEPT_SECONDS = 3600;
 
 /** @param state of the authorization request, unguessable @returns false if it was used before; of concurrent calls one gets true */
-export function claimAnswer({ database }: Services, state: string): Promise<boolean> {
+export function claimResponse({ database }: Services, state: string): Promise<boolean> {
   const now = epochSeconds();
   const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };
   const id = digest(`upstream answer ${state}`);

@@ -13,7 +13,7 @@ import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
-import { claimAnswer } from './upstream-exchange.service.ts';
+import { claimResponse } from './upstream-exchange.service.ts';
 import { offeredProviders } from './upstream-offers.service.ts';
 import type { UpstreamRequestOptions } from './upstream-request.policy.ts';
 import { randomOf, type StoredTransaction, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
@@ -94,5 +94,5 @@ export async function consumeCallback(deps: HostedDeps, ctx: Koa.Context, place:
   if (random === undefined || state !== stateFor(random, place)) return undefined;
   const kept = await deps.upstreamTransactions.take(ctx, random);
   if (kept === undefined || kept.place !== transactionPath(place) || kept.idpId !== parameterOf(ctx, 'idp')) return undefined;
-  return (await claimAnswer(deps.services, random)) ? { answer, kept: { ...kept, state } } : undefined;
+  return (await claimResponse(deps.services, random)) ? { answer, kept: { ...kept, state } } : undefined;
 }

@@ -99,14 +99,14 @@ async function admit(admission: Admission): Promise<SignedInUser> {
 
   const now = present();
   await touchLink(trx, { idpId: provider.id, userId: user.id, knownAs: knownAs(identity.claims, identity.email), lastUsed: now });
-  const ofUser: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
+  const userContext: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
   const targets = [userTarget(mastered), identityProviderTarget(provider)];
   const { amr, acr } = identity.claims;
   await joinOrganization(trx, provider, { email: identity.email, user: mastered, isNew }, request);
   await recordEvent(trx, {
     eventType: 'user.authentication.auth_via_IDP',
     displayMessage: 'Authenticate user via identity provider',
-    request: ofUser,
+    request: userContext,
     targets,
     // The provider's methods are ignored; its sign-in counts as one factor.
     after: {

@@ -33,9 +33,9 @@ export type HookResponse = z.output<typeof hookResponse>;
 /** Maximum characters of a response that administrators see. */
 const SHOWN = 4096;
 
-export type HookAnswer =
-  | { readonly kind: 'answered'; readonly response: HookResponse; readonly told: CallFacts }
-  | { readonly kind: 'failed'; readonly problem: HookProblem; readonly told: CallFacts };
+export type HookCallResult =
+  | { readonly kind: 'answered'; readonly response: HookResponse; readonly facts: CallFacts }
+  | { readonly kind: 'failed'; readonly problem: HookProblem; readonly facts: CallFacts };
 
 /** Facts about a call. */
 export interface CallFacts {
@@ -61,7 +61,7 @@ export const hookMessage = ({ type }: { readonly type: string }, data: object, s
   });
 
 /** Like `callHook`, for an inline hook. */
-export const callInlineHook = (services: Pick<Services, 'keyring' | 'config'>, hook: InlineHook, body: string): Promise<HookAnswer> =>
+export const callInlineHook = (services: Pick<Services, 'keyring' | 'config'>, hook: InlineHook, body: string): Promise<HookCallResult> =>
   callHook(services, 'inline_hook', hook, body);
 
 /** Failures of the hook are returned, not thrown. @param kind of the signing secret @param body from `hookMessage` */
@@ -70,7 +70,7 @@ export async function callHook(
   kind: HookKind,
   hook: SigningSecrets & { readonly channel: HookChannel },
   body: string,
-): Promise<HookAnswer> {
+): Promise<HookCallResult> {
   const call = sharedOutbound(config);
   const begun = performance.now();
   const signal = AbortSignal.timeout(timings.inlineHook);
@@ -110,10 +110,10 @@ export async function callHook(
     last = await attempt();
   }
   const { problem, body: text, ...rest } = last;
-  const told = { ...rest, milliseconds: Math.round(performance.now() - begun), attempts, body: text.slice(0, SHOWN) };
-  if (problem !== undefined) return { kind: 'failed', problem, told };
+  const facts = { ...rest, milliseconds: Math.round(performance.now() - begun), attempts, body: text.slice(0, SHOWN) };
+  if (problem !== undefined) return { kind: 'failed', problem, facts };
   const response = readResponse(text);
-  return response === undefined ? { kind: 'failed', problem: 'INVALID_RESPONSE', told } : { kind: 'answered', response, told };
+  return response === undefined ? { kind: 'failed', problem: 'INVALID_RESPONSE', facts } : { kind: 'answered', response, facts };
 }
 
 /** An empty response is the same as one without commands. */
@@ -146,7 +146,7 @@ const LABELS: Readonly<Record<HookOutcome, string>> = {
 
 export interface RecordedHookCall extends Pick<HookCall, 'outcome' | 'problem' | 'detail' | 'changed'> {
   readonly hook: InlineHook;
-  readonly told: CallFacts;
+  readonly facts: CallFacts;
   /** Further targets of the audit event. */
   readonly targets: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
 }
@@ -154,10 +154,10 @@ export interface RecordedHookCall extends Pick<HookCall, 'outcome' | 'problem' |
 /** Records a hook call and its result in metrics and audit log: names of changes, never values. */
 export async function recordHookCall(
   { database }: Pick<Services, 'database'>,
-  { hook, told, targets, outcome, problem, detail, changed }: RecordedHookCall,
+  { hook, facts, targets, outcome, problem, detail, changed }: RecordedHookCall,
   request: RequestContext,
 ): Promise<void> {
-  inlineHookSeconds.observe({ type: hook.type, outcome: LABELS[outcome] }, told.milliseconds / 1000);
+  inlineHookSeconds.observe({ type: hook.type, outcome: LABELS[outcome] }, facts.milliseconds / 1000);
   await recordEvent(database.knex, {
     eventType: 'inline_hook.executed',
     displayMessage: 'Ask inline hook',
@@ -169,9 +169,9 @@ export async function recordHookCall(
       type: hook.type,
       outcome,
       failure: hook.failure,
-      milliseconds: told.milliseconds,
-      attempts: told.attempts,
-      ...(told.status !== undefined && { status: told.status }),
+      milliseconds: facts.milliseconds,
+      attempts: facts.attempts,
+      ...(facts.status !== undefined && { status: facts.status }),
       ...(problem !== undefined && { problem }),
       ...(detail !== undefined && { detail }),
       ...(changed !== undefined && { changed: changed.slice(0, 50) }),

@@ -30,7 +30,7 @@ const step = confirmationPages(async (visit) => {
 });
 
 function triedPage(hook: InlineHook, answer: TriedHook, message: string): Drawn {
-  const { told } = answer;
+  const { facts } = answer;
   const problem = answer.kind === 'failed' ? HOOK_PROBLEMS[answer.problem] : undefined;
   const detail = answer.kind === 'failed' ? answer.detail : undefined;
   return detailPage({
@@ -49,9 +49,9 @@ function triedPage(hook: InlineHook, answer: TriedHook, message: string): Drawn 
       {
         kind: 'facts',
         facts: [
-          { label: 'Response', value: told.status === undefined ? { text: 'No response', tone: 'bad' } : verbatim(String(told.status)) },
-          { label: 'Latency', value: phrase('{latency} ms', { latency: told.milliseconds }) },
-          { label: 'Attempts', value: phrase('{attempts}', { attempts: told.attempts }) },
+          { label: 'Response', value: facts.status === undefined ? { text: 'No response', tone: 'bad' } : verbatim(String(facts.status)) },
+          { label: 'Latency', value: phrase('{latency} ms', { latency: facts.milliseconds }) },
+          { label: 'Attempts', value: phrase('{attempts}', { attempts: facts.attempts }) },
         ],
       },
       {
@@ -61,9 +61,9 @@ function triedPage(hook: InlineHook, answer: TriedHook, message: string): Drawn 
         name: 'text of the request',
         text: JSON.stringify(JSON.parse(message), null, 2),
       },
-      ...(told.body === ''
+      ...(facts.body === ''
         ? []
-        : [{ kind: 'text' as const, title: 'Response body', id: 'response-body', name: 'text of the response', text: told.body }]),
+        : [{ kind: 'text' as const, title: 'Response body', id: 'response-body', name: 'text of the response', text: facts.body }]),
     ],
   });
 }
@@ -120,7 +120,7 @@ export const inlineHookSteps: readonly ConsolePage[] = [
     facts: ['It is called from now on.'],
     notice: 'inline-hook-activated',
     reverse: 'deactivate',
-    carryOut: ({ services, request }, id) => setInlineHookStatus(services, id, 'ACTIVE', request),
+    execute: ({ services, request }, id) => setInlineHookStatus(services, id, 'ACTIVE', request),
   }),
   step({
     path: '/api/inline-hooks/:id/deactivate',
@@ -132,7 +132,7 @@ export const inlineHookSteps: readonly ConsolePage[] = [
     danger: true,
     notice: 'inline-hook-deactivated',
     reverse: 'activate',
-    carryOut: ({ services, request }, id) => setInlineHookStatus(services, id, 'INACTIVE', request),
+    execute: ({ services, request }, id) => setInlineHookStatus(services, id, 'INACTIVE', request),
   }),
   step({
     path: '/api/inline-hooks/:id/delete',
@@ -149,6 +149,6 @@ export const inlineHookSteps: readonly ConsolePage[] = [
     danger: true,
     notice: 'inline-hook-deleted',
     goTo: INLINE_HOOKS_PATH,
-    carryOut: ({ services, request }, id) => deleteInlineHook(services, id, request),
+    execute: ({ services, request }, id) => deleteInlineHook(services, id, request),
   }),
 ];

@@ -9,8 +9,8 @@ import { getInlineHook } from './inline-hooks.service.ts';
 import { readTokenCommands, tokenHookData } from './token-hook.service.ts';
 
 export type TriedHook =
-  | { readonly kind: 'answered'; readonly told: CallFacts; readonly commands: NonNullable<HookResponse['commands']> }
-  | { readonly kind: 'failed'; readonly told: CallFacts; readonly problem: HookProblem; readonly detail?: string };
+  | { readonly kind: 'answered'; readonly facts: CallFacts; readonly commands: NonNullable<HookResponse['commands']> }
+  | { readonly kind: 'failed'; readonly facts: CallFacts; readonly problem: HookProblem; readonly detail?: string };
 
 /**
  * Sends a request to the hook, active or not.
@@ -28,21 +28,21 @@ export async function tryInlineHook(
   const { baseUrl } = services.config;
   const message = hookMessage(hook, data ?? sampleData(hook, baseUrl), `${baseUrl}/api/v1/inlineHooks`);
   const called = await callInlineHook(services, hook, message);
-  const answer = called.kind === 'answered' ? judge(hook, called.response, called.told) : called;
-  const asked = { hook, told: answer.told, targets: [] };
-  if (answer.kind === 'answered') await recordHookCall(services, { ...asked, outcome: 'UNCHANGED' }, request);
+  const answer = called.kind === 'answered' ? judge(hook, called.response, called.facts) : called;
+  const record = { hook, facts: answer.facts, targets: [] };
+  if (answer.kind === 'answered') await recordHookCall(services, { ...record, outcome: 'UNCHANGED' }, request);
   else {
     const { problem, detail } = { detail: undefined, ...answer };
-    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
+    await recordHookCall(services, { ...record, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
   }
   return { answer, message };
 }
 
-function judge({ type }: InlineHook, { commands }: HookResponse, told: CallFacts): TriedHook {
-  const answered = { kind: 'answered', told, commands: commands ?? [] } as const;
+function judge({ type }: InlineHook, { commands }: HookResponse, facts: CallFacts): TriedHook {
+  const answered = { kind: 'answered', facts, commands: commands ?? [] } as const;
   if (type !== TOKENS_TRANSFORM) return answered;
   const read = readTokenCommands(commands ?? [], SAMPLE_TOKENS);
-  return 'problem' in read ? { kind: 'failed', told, problem: 'INVALID_RESPONSE', detail: read.problem } : answered;
+  return 'problem' in read ? { kind: 'failed', facts, problem: 'INVALID_RESPONSE', detail: read.problem } : answered;
 }
 
 const SAMPLE_USER = { login: 'jane.doe@example.com', firstName: 'Jane', lastName: 'Doe', email: 'jane.doe@example.com' };

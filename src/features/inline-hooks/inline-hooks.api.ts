@@ -110,15 +110,15 @@ export const inlineHooks: readonly Endpoint[] = [
     response: trial,
     handler: async ({ services, params, body, request }) => {
       const { answer, message } = await tryInlineHook(services, params.id, body.data, request);
-      const { told } = answer;
+      const { facts } = answer;
       return {
         outcome: answer.kind === 'answered' ? 'ANSWERED' : 'FAILED',
         problem: answer.kind === 'failed' ? (answer.detail ?? answer.problem) : null,
-        status: told.status ?? null,
-        durationMillis: told.milliseconds,
-        attempts: told.attempts,
+        status: facts.status ?? null,
+        durationMillis: facts.milliseconds,
+        attempts: facts.attempts,
         request: message,
-        response: told.body,
+        response: facts.body,
         commands: answer.kind === 'answered' ? answer.commands.map(({ type, value }) => ({ type, value })) : [],
       } as const;
     },

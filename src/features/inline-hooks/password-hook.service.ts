@@ -29,7 +29,7 @@ const asking = new Map<string, { readonly password: string; readonly verified: P
  * @returns true if the hook has verified the password; without an active hook every password is wrong
  * @throws {Overloaded} too many attempts are waiting
  */
-export async function verifyElsewhere(
+export async function verifyByHook(
   services: Services,
   user: Owner,
   password: string,
@@ -68,13 +68,13 @@ async function ask(services: Services, user: Owner, password: string, request: R
     action: { credential: 'UNVERIFIED' },
   };
   const answer = await callInlineHook(services, hook, hookMessage(hook, data, `${baseUrl}/api/v1/authn`));
-  const asked = { hook, told: answer.told, targets: [userTarget(user)] };
+  const record = { hook, facts: answer.facts, targets: [userTarget(user)] };
   if (answer.kind === 'failed') {
-    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem: answer.problem }, request);
+    await recordHookCall(services, { ...record, outcome: 'FAILED', problem: answer.problem }, request);
     return false;
   }
   const isVerified = verifies(answer.response);
-  await recordHookCall(services, { ...asked, outcome: isVerified ? 'VERIFIED' : 'UNVERIFIED' }, request);
+  await recordHookCall(services, { ...record, outcome: isVerified ? 'VERIFIED' : 'UNVERIFIED' }, request);
   return isVerified;
 }
 

@@ -45,23 +45,23 @@ export async function askRegistrationHook(
   };
   const answer = await callInlineHook(services, hook, hookMessage(hook, data, source));
   // Unverified addresses are not logged.
-  const asked = { hook, told: answer.told, targets: [] };
-  const read = answer.kind === 'failed' ? answer.problem : await readAnswer(services, answer.response);
+  const record = { hook, facts: answer.facts, targets: [] };
+  const read = answer.kind === 'failed' ? answer.problem : await readCommands(services, answer.response);
   if (typeof read === 'string') {
-    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem: read }, request);
+    await recordHookCall(services, { ...record, outcome: 'FAILED', problem: read }, request);
     return hook.failure === 'OPEN' ? { kind: 'allowed', profile } : { kind: 'refused', message: undefined };
   }
   if (read.denied) {
-    await recordHookCall(services, { ...asked, outcome: 'DENIED' }, request);
+    await recordHookCall(services, { ...record, outcome: 'DENIED' }, request);
     return { kind: 'refused', message: read.message };
   }
   const changed = Object.keys(read.changes);
-  await recordHookCall(services, { ...asked, outcome: changed.length === 0 ? 'ALLOWED' : 'CHANGED', changed }, request);
+  await recordHookCall(services, { ...record, outcome: changed.length === 0 ? 'ALLOWED' : 'CHANGED', changed }, request);
   const values = Object.entries({ ...profile, ...read.changes }).filter((entry): entry is [string, AttributeValue] => entry[1] !== null);
   return { kind: 'allowed', profile: Object.fromEntries(values) };
 }
 
-interface ReadAnswer {
+interface ReadCommands {
   readonly denied: boolean;
   readonly message: string | undefined;
   /** null: the attribute is removed. */
@@ -73,7 +73,7 @@ const command = z.discriminatedUnion('type', [
   z.object({ type: z.literal('com.okta.user.profile.update'), value: z.record(z.string().max(100), z.unknown()) }),
 ]);
 
-async function readAnswer(services: Services, { commands, error }: HookResponse): Promise<ReadAnswer | 'INVALID_RESPONSE'> {
+async function readCommands(services: Services, { commands, error }: HookResponse): Promise<ReadCommands | 'INVALID_RESPONSE'> {
   const { success, data } = z.array(command).safeParse(commands ?? []);
   if (!success) return 'INVALID_RESPONSE';
   const denied = Boolean(error) || data.some((one) => one.type === 'com.okta.action.update' && one.value.registration === 'DENY');
@@ -90,7 +90,7 @@ const BASE: ReadonlySet<string> = new Set(BASE_ATTRIBUTES);
  * Allowed are standard and custom attributes with valid values, but not the user name and the e-mail address, which a code verifies.
  * @returns undefined if anything else is given
  */
-async function allowedChanges(services: Services, given: Readonly<Record<string, unknown>>): Promise<ReadAnswer['changes'] | undefined> {
+async function allowedChanges(services: Services, given: Readonly<Record<string, unknown>>): Promise<ReadCommands['changes'] | undefined> {
   const { attributes } = await currentUserSchema(services);
   const added = new Map(attributes.map((attribute) => [attribute.name, attribute]));
   for (const [name, value] of Object.entries(given)) {
@@ -98,7 +98,7 @@ async function allowedChanges(services: Services, given: Readonly<Record<string,
     if (attribute === undefined ? !BASE.has(name) : value !== null && valueProblem(attribute, value) !== undefined) return undefined;
   }
   const base = Object.fromEntries(Object.entries(given).filter(([name]) => BASE.has(name)));
-  return profileChanges.safeParse(base).success ? (given as ReadAnswer['changes']) : undefined;
+  return profileChanges.safeParse(base).success ? (given as ReadCommands['changes']) : undefined;
 }
 
 /** Replaces invisible characters, and shortens the text. @returns undefined if nothing is left */

@@ -83,9 +83,9 @@ export async function runTokenHook(
     { id: facts.server.id, type: 'AuthorizationServer', displayName: facts.server.name },
     ...(user === undefined ? [] : [userTarget(user)]),
   ];
-  const asked = { hook, told: answer.told, targets };
+  const record = { hook, facts: answer.facts, targets };
   const fail = async (problem: 'INVALID_RESPONSE' | (typeof answer & { kind: 'failed' })['problem'], detail?: string) => {
-    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
+    await recordHookCall(services, { ...record, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
     const reason = detail ?? problem;
     return hook.failure === 'OPEN'
       ? ({ kind: 'unchanged', hook, problem: reason } as const)
@@ -95,13 +95,13 @@ export async function runTokenHook(
 
   const { commands, error } = answer.response;
   if (error) {
-    await recordHookCall(services, { ...asked, outcome: 'DENIED' }, request);
+    await recordHookCall(services, { ...record, outcome: 'DENIED' }, request);
     return { kind: 'denied', summary: asDescription(error.errorSummary) };
   }
   const read = readTokenCommands(commands ?? [], facts);
   if ('problem' in read) return fail('INVALID_RESPONSE', read.problem);
   const { changes, changed } = read;
-  await recordHookCall(services, { ...asked, outcome: changed.length > 0 ? 'CHANGED' : 'UNCHANGED', changed }, request);
+  await recordHookCall(services, { ...record, outcome: changed.length > 0 ? 'CHANGED' : 'UNCHANGED', changed }, request);
   return changed.length > 0 ? { kind: 'changed', ...changes } : { kind: 'unchanged', hook };
 }
 

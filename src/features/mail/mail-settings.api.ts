@@ -28,7 +28,7 @@ const response = z.object({
     .meta({ description: 'The server of SMTP_URL and MAIL_FROM; null: they are not set' }),
 });
 
-export const testMailAnswer = z.object({
+export const testMailResponse = z.object({
   outcome: z.enum(['taken', 'failed', 'not-possible', 'no-address', 'too-many']),
   failure: z
     .object({
@@ -64,7 +64,7 @@ export const mailSettingsEndpoints: readonly Endpoint[] = [
     path: '/settings/mail/test',
     access: 'service',
     summary: "Send a test e-mail to the caller’s own address, and return the mail server's response",
-    response: testMailAnswer,
+    response: testMailResponse,
     handler: ({ services, request }) => sendTestMail(services, request),
   }),
 ];

@@ -9,7 +9,7 @@ import { described, isMessageFactor } from '../second-factors/factors.service.ts
 import { hasFactor } from '../second-factors/factors.store.ts';
 import { newRecoveryCodes } from '../second-factors/one-time-codes.service.ts';
 import { isByEmailAlone, isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
-import { countFailedSignIn, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
+import { countFailedSignIn, refuseBlockedAddress } from '../sign-in/failure-limits.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';
 import { InvalidStateToken, inStep, inTenMinutes, readStep } from '../sign-in/sign-in-steps.service.ts';
 import { maskedNumber, readPhoneNumber } from '../telephony/phone-numbers.policy.ts';
@@ -113,7 +113,7 @@ export async function confirmMessageEnrolment(
   request: RequestContext,
   { amr: session }: { readonly amr?: readonly string[] } = {},
 ): Promise<{ readonly methods: readonly string[]; readonly recoveryCodes: readonly string[] } | undefined> {
-  await refuseBarredAddress(services, request.ipAddress);
+  await refuseBlockedAddress(services, request.ipAddress);
   const added = await inStep(services, at.stateToken, { ...request, place: at.place }, 'ENROLL', async (trx, state, user) => {
     // The user has enrolled a factor in another window meanwhile: this sign-in must be started again with that factor.
     const first = session ?? state.amr;

@@ -175,7 +175,7 @@ const remove = confirmedStep({
     return {
       ...{ title: phrase('Delete the role “{name}”?', { name }), name, crumbs: crumbsTo(organization), cancel: homeOf(organization.id) },
       ...{ facts, affected: members + invitations },
-      carryOut: () => deleteOrganizationRole(visit.services, organization.id, id, visit.request),
+      execute: () => deleteOrganizationRole(visit.services, organization.id, id, visit.request),
     };
   },
 });

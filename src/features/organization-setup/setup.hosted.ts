@@ -79,14 +79,14 @@ export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<
   await countSetupStep(deps.services, setup.organization.id);
   const step = form.get('step') ?? '';
   if (step === 'test' && setup.provider !== undefined) return redirectToProvider(deps, ctx, setup);
-  const problem = await carryOut(deps, ctx, setup, step, form);
+  const problem = await submitStep(deps, ctx, setup, step, form);
   if (problem === undefined) return seeOther(ctx, withCarriedParameters(ctx, SETUP_PAGE));
   const again = await requirePendingSetup(deps, ctx);
   await show(deps, ctx, again, { problem, typed: Object.fromEntries(form) });
 }
 
 /** Executes a step. @returns its problem; undefined: none */
-async function carryOut(
+async function submitStep(
   { services, config }: SignInDeps,
   ctx: Koa.Context,
   setup: PendingSetup,

@@ -25,7 +25,7 @@ import {
   besideMembers,
   isMemberRestorable,
   mayChangeOrganization,
-  memberLeavingFacts,
+  memberRemovalFacts,
   organizationCrumbs,
   organizationHead,
   organizationPath,
@@ -217,7 +217,7 @@ const remove: ConsolePage = {
     const { userId } = await getMember(visit.services, organization.id, visit.params.userId ?? '', visit.request);
     const { login } = await getUser(visit.services, userId, visit.request);
     const title = phrase('Remove “{login}” from “{organization}”?', { login, organization: organization.name });
-    const facts = await memberLeavingFacts(visit, organization.id, userId);
+    const facts = await memberRemovalFacts(visit, organization.id, userId);
     return formPage(
       { title, crumbs: crumbsTo(organization), facts, submit: 'Remove member', danger: true, cancel: homeOf(organization.id) },
       typed,

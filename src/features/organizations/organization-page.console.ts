@@ -134,7 +134,7 @@ export const isMemberRestorable = async ({ services }: ConsoleRequest, orgId: st
   Object.values(await affectedBy(services, 'member', { orgId, id: userId })).every((count) => count === 0);
 
 /** The consequences for a user who is removed from an organization. */
-export async function memberLeavingFacts({ services }: ConsoleRequest, orgId: string, userId: string): Promise<readonly Text[]> {
+export async function memberRemovalFacts({ services }: ConsoleRequest, orgId: string, userId: string): Promise<readonly Text[]> {
   const { roles, invitations } = await affectedBy(services, 'member', { orgId, id: userId });
   return [
     phrase('The user loses {roles} in the organization. This also revokes {invitations} that the user sent.', {

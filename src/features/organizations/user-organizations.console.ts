@@ -15,7 +15,7 @@ import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getMember, listUserOrganizations, mayAddMember, putMember, removeMember } from './members.service.ts';
-import { isMemberRestorable, mayChangeOrganization, memberLeavingFacts, organizationPath } from './organization-page.console.ts';
+import { isMemberRestorable, mayChangeOrganization, memberRemovalFacts, organizationPath } from './organization-page.console.ts';
 import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;
@@ -129,7 +129,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { user, name, organization, crumbs } = await affiliationToChange(visit);
     const title = phrase('Remove {name} from {organization}?', { name, organization: organization.name });
-    const facts = await memberLeavingFacts(visit, organization.id, user.id);
+    const facts = await memberRemovalFacts(visit, organization.id, user.id);
     return formPage({ title, crumbs, facts, submit: 'Remove from organization', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {

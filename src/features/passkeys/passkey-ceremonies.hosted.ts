@@ -5,7 +5,7 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { PendingStep } from '../sign-in/sign-in-steps.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { passkeyCreation, type Registration } from './passkey-enrolment.service.ts';
-import { type PasskeyForm, type PasskeyPlace, passkeyForm, readAnswer } from './passkey-forms.hosted.ts';
+import { type PasskeyForm, type PasskeyPlace, passkeyForm, readCredential } from './passkey-forms.hosted.ts';
 import { passkeyRelyingParty, requestOptions } from './passkeys.service.ts';
 
 /** On the sign-in page, with any passkey of the user. @returns undefined if passkeys are not available */
@@ -39,6 +39,6 @@ export async function readRegistration(
   form: URLSearchParams,
   whose: { readonly place: string; readonly userId: string },
 ): Promise<Registration> {
-  const answer = await readAnswer(deps, ctx, form, { ...whose, kind: 'enroll' });
+  const answer = await readCredential(deps, ctx, form, { ...whose, kind: 'enroll' });
   return { answer, name: form.get('name') ?? '', defaultName: pageLanguage(ctx).text('passkey.name') };
 }

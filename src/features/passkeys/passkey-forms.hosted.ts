@@ -98,7 +98,7 @@ export async function passkeyForm(
  * Parses a submitted form and verifies its token.
  * @returns undefined when the token is for another browser, place or purpose, or expired
  */
-export async function readAnswer(
+export async function readCredential(
   { formTokens, passkeyChallenges: seal }: Sealing,
   ctx: Koa.Context,
   form: URLSearchParams,

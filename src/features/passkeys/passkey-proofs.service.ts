@@ -8,7 +8,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { passkeyMethods, withSecondFactor } from '../second-factors/second-factor.policy.ts';
-import { countFailedSignIn, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
+import { countFailedSignIn, refuseBlockedAddress } from '../sign-in/failure-limits.service.ts';
 import type { FirstStep } from '../sign-in/sign-in.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -45,8 +45,8 @@ export async function provePasskey(
   if (passkey === undefined) return { passkey, refused: 'UNKNOWN_PASSKEY', unknown: assertion.credentialId };
   // WebAuthn section 7.2 step 6: without a request for a certain user, the response names the user.
   const { userHandle } = assertion;
-  const isHis = userHandle === undefined ? !options.userVerified : userHandle === (await findHandle(knex, passkey.userId));
-  const use = isHis ? await assertion.verify(passkey, options) : undefined;
+  const isOwnPasskey = userHandle === undefined ? !options.userVerified : userHandle === (await findHandle(knex, passkey.userId));
+  const use = isOwnPasskey ? await assertion.verify(passkey, options) : undefined;
   return use === undefined ? { passkey, refused: 'INVALID_PASSKEY' } : { passkey, use };
 }
 
@@ -71,7 +71,7 @@ export async function signInByPasskey(
   answer: PasskeyResponse | undefined,
   request: RequestContext,
 ): Promise<FirstStep | { readonly unknown: string | undefined }> {
-  await refuseBarredAddress(services, request.ipAddress);
+  await refuseBlockedAddress(services, request.ipAddress);
   const proof = await provePasskey(services, answer, { userVerified: true });
   const first = await services.database.transaction((trx) => admit(trx, proof, request));
   if (first !== undefined) return first;

@@ -12,7 +12,7 @@ import { showSignInForm } from '../sign-in/sign-in.hosted.ts';
 import { showSignIn } from '../sign-in/sign-in-form.hosted.ts';
 import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { formFor } from '../sign-in/standalone.hosted.ts';
-import { readAnswer } from './passkey-forms.hosted.ts';
+import { readCredential } from './passkey-forms.hosted.ts';
 import { signInByPasskey } from './passkey-proofs.service.ts';
 
 /**
@@ -22,7 +22,7 @@ import { signInByPasskey } from './passkey-proofs.service.ts';
 export async function receivePasskeySignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
-  const answer = await readAnswer(deps, ctx, form, { kind: 'sign-in', place: transactionPath(place) });
+  const answer = await readCredential(deps, ctx, form, { kind: 'sign-in', place: transactionPath(place) });
   const isOffered = (await currentSettings(deps.services, 'sign-in')).methods.includes('passkey');
   const first = isOffered ? await signInByPasskey(deps.services, answer, visitor(ctx, deps.config)) : { unknown: undefined };
   if ('user' in first) return continueSignIn(deps, ctx, place, first);

@@ -80,5 +80,5 @@ async function showSent(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
       : []),
     { id: 'back', href: withCarriedParameters(ctx, '/signin'), label: text('forgot.back'), main: false },
   ];
-  await deps.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: text('forgot.sent'), links });
+  await deps.pages.render(ctx, 'message', { ...language, title, heading: title, explanation: text('forgot.sent'), links });
 }

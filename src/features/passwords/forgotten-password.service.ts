@@ -9,7 +9,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
-import { limitUnproved } from '../bots/bots.service.ts';
+import { limitWithoutProof } from '../bots/bots.service.ts';
 import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
@@ -51,7 +51,9 @@ export const resetRequestContext = (id: string): string => `reset request ${id}`
 export async function requestReset(services: Services, username: string, request: RequestContext, proof = ''): Promise<boolean> {
   if (!(await isMailPossible(services, request))) return false;
   const { ipAddress: address } = request;
-  await limitUnproved(services, { purpose: 'passwordReset', sent: proof, address }, (most) => countResetRequest(services, address, most));
+  await limitWithoutProof(services, { purpose: 'passwordReset', sent: proof, address }, (most) =>
+    countResetRequest(services, address, most),
+  );
   const id = crypto.randomUUID();
   const { ipAddress, userAgent, requestId, language } = request;
   const device = request.device === undefined ? undefined : digest(request.device);

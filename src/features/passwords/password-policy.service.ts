@@ -73,13 +73,13 @@ async function isUsedBefore({ database }: Parts, password: string, { id, passwor
  * @param field that the password came in, for the cause
  * @throws {ApiError} validation when it is not good enough
  */
-export async function refusePoorPassword(services: Parts, password: string, owner: PasswordOwner, field: string): Promise<void> {
+export async function refuseWeakPassword(services: Parts, password: string, owner: PasswordOwner, field: string): Promise<void> {
   const found = await findPasswordProblem(services, password, owner);
-  if (found !== undefined) throw poorPassword(found, field);
+  if (found !== undefined) throw weakPassword(found, field);
 }
 
 /** @param field that the password came in */
-export const poorPassword = (found: FoundProblem, field: string): ApiError => validation([{ field, message: inWords(found) }]);
+export const weakPassword = (found: FoundProblem, field: string): ApiError => validation([{ field, message: inWords(found) }]);
 
 function inWords({ problem, policy }: FoundProblem): string {
   switch (problem) {

@@ -18,7 +18,7 @@ export const dummyHash = ({ memoryCost, timeCost, parallelism }: HashCost = timi
 export const MAX_CONCURRENT_HASHES = availableParallelism();
 /** About twenty seconds: later callers would have given up before their turn. Which caller is refused does not depend on the user name. */
 export const MOST_WAITING = 500 * MAX_CONCURRENT_HASHES;
-export const inTurn = traced(createSemaphore(MAX_CONCURRENT_HASHES, MOST_WAITING));
+export const hashSemaphore = traced(createSemaphore(MAX_CONCURRENT_HASHES, MOST_WAITING));
 
 /** A span for each hash, with its waiting time. */
 function traced(turn: Semaphore): Semaphore {
@@ -37,7 +37,7 @@ function traced(turn: Semaphore): Semaphore {
 const composed = (password: string): string => password.normalize('NFC');
 
 /** @returns the PHC string to store, of the library's default variant, Argon2id @throws {Overloaded} */
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(composed(password), timings.passwordHash));
+export const hashPassword = (password: string): Promise<string> => hashSemaphore(() => hash(composed(password), timings.passwordHash));
 
 const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
 
@@ -50,7 +50,7 @@ const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
 export async function verifyPassword(stored: string | null, password: string, begins: () => void = () => {}): Promise<boolean> {
   const hash = stored === PASSWORD_ELSEWHERE ? null : stored;
   if (hash === null || isArgon2(hash)) {
-    const matches = await inTurn(() => {
+    const matches = await hashSemaphore(() => {
       begins();
       return verify(hash ?? dummyHash(), composed(password));
     });
@@ -59,13 +59,13 @@ export async function verifyPassword(stored: string | null, password: string, be
   if (await compareImported(hash, password, begins)) return true;
   // With this second hash, a refusal takes at least as long as for an unknown user; answer-time.service.ts makes all refusals equally long. A correct
   // password takes as long too, because it is hashed again.
-  await inTurn(() => verify(dummyHash(), composed(password)));
+  await hashSemaphore(() => verify(dummyHash(), composed(password)));
   return false;
 }
 
 /** Maximum queue for comparisons with imported hashes. They can take a second each, and run one at a time beside all others. */
 export const MOST_IMPORTED_WAITING = 16;
-export const importedInTurn = traced(createSemaphore(1, MOST_IMPORTED_WAITING));
+export const importedHashSemaphore = traced(createSemaphore(1, MOST_IMPORTED_WAITING));
 /** Running or queued, by stored hash. */
 const comparing = new Map<string, { readonly password: string; readonly matches: Promise<boolean> }>();
 
@@ -79,7 +79,7 @@ async function compareImported(stored: string, password: string, begins: () => v
     begins();
     return before.password === password && before.matches;
   }
-  const matches = importedInTurn(() => {
+  const matches = importedHashSemaphore(() => {
     begins();
     return verifyImportedHash(stored, password);
   }).finally(() => comparing.delete(stored));

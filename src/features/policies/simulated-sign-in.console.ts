@@ -5,7 +5,7 @@ import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { ruleReason } from '../audit/sign-in-rule-text.console.ts';
 import { FACTOR_NAMES } from '../second-factors/factors.console.ts';
 import type { SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
-import type { SimulatedAnswer, SimulatedRequest } from './simulation.service.ts';
+import type { SimulatedRequest, SimulatedResult } from './simulation.service.ts';
 
 const BROWSERS: readonly (readonly [value: string, label: string])[] = [
   ['', 'Known to the user'],
@@ -36,7 +36,7 @@ export const signInIn = (held: Held): NonNullable<SimulatedRequest['signIn']> =>
 
 const countryIn = (held: string) => (held === 'new' || held === 'known' ? { newCountry: held === 'new' } : {});
 
-export function signInRulesOf({ steps }: SignInDecision, factors: NonNullable<SimulatedAnswer['factors']>): Part {
+export function signInRulesOf({ steps }: SignInDecision, factors: NonNullable<SimulatedResult['factors']>): Part {
   const title = 'Rules of the sign-in policy';
   return {
     kind: 'table',

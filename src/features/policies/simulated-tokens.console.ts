@@ -4,9 +4,9 @@ import { claimInWords } from '../../pages/console/decision-steps.ts';
 import type { Fact, Part, TextPart } from '../../pages/console/detail-page.ts';
 import { durationOf } from '../../pages/console/durations.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import type { SimulatedAnswer } from './simulation.service.ts';
+import type { SimulatedResult } from './simulation.service.ts';
 
-export function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
+export function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedResult): Part {
   const says =
     rule?.actions.token === undefined
       ? 'As the server.'
@@ -26,7 +26,7 @@ export function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule
   return { kind: 'facts', title: 'Lifetimes', lead: says, facts };
 }
 
-export function decidedClaims({ tokens }: SimulatedAnswer): readonly Part[] {
+export function decidedClaims({ tokens }: SimulatedResult): readonly Part[] {
   const claims = tokens?.claims ?? [];
   if (claims.length === 0) return [];
   const rows = claims.map((step) => ({
@@ -36,7 +36,7 @@ export function decidedClaims({ tokens }: SimulatedAnswer): readonly Part[] {
   return [{ kind: 'table', title, name: title, columns: ['Claim', 'For', 'Result'], rows, empty: '' }];
 }
 
-export function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[] {
+export function textsOf({ tokens, server }: SimulatedResult): readonly TextPart[] {
   const text = (id: string, name: string, lead: string, claims: object | undefined): TextPart[] =>
     claims === undefined
       ? []

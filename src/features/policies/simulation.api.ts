@@ -13,7 +13,7 @@ import { organizationPolicyResponse } from '../organization-policy/organization-
 import { spaceSeparated } from '../scopes/granted-scopes.policy.ts';
 import { SIGN_IN_ACTIONS } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
-import { type SimulatedAnswer, simulateRequest } from './simulation.service.ts';
+import { type SimulatedResult, simulateRequest } from './simulation.service.ts';
 
 const PROMPTS = ['none', 'login', 'consent'] as const;
 
@@ -184,7 +184,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
   }),
 ];
 
-function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simulation> {
+function present(found: SimulatedResult, prompted: boolean): z.input<typeof simulation> {
   const { server, application, user, access, consent, tokens, scopes } = found;
   const { settings } = application;
   return {

@@ -80,7 +80,7 @@ export interface SimulatedHook {
 }
 
 /** The parsed request and its result. */
-export interface SimulatedAnswer extends Simulation {
+export interface SimulatedResult extends Simulation {
   readonly server: AuthorizationServer;
   readonly application: Application;
   readonly user: SimulatedUser | undefined;
@@ -109,7 +109,7 @@ export async function simulateRequest(
   serverId: string,
   request: SimulatedRequest,
   caller: RequestContext,
-): Promise<SimulatedAnswer> {
+): Promise<SimulatedResult> {
   const { database, config } = services;
   const { knex } = database;
   const parts = await loadServerParts(knex, serverId);
@@ -204,10 +204,10 @@ async function simulateSignIn(
 /** Changes by the rule's inline hook; it is called only on request. */
 async function simulateHook(
   services: Services,
-  { tokens, access, server, application, user, scopes }: Omit<SimulatedAnswer, 'hook' | 'hookedLifetimes'>,
+  { tokens, access, server, application, user, scopes }: Omit<SimulatedResult, 'hook' | 'hookedLifetimes'>,
   { grantType, runHook }: SimulatedRequest,
   caller: RequestContext,
-): Promise<Pick<SimulatedAnswer, 'tokens' | 'hook' | 'hookedLifetimes'>> {
+): Promise<Pick<SimulatedResult, 'tokens' | 'hook' | 'hookedLifetimes'>> {
   const { policy, rule } = access;
   const id = rule?.actions.token?.inlineHook?.id;
   if (id === undefined || rule === undefined || policy === undefined || tokens === undefined)

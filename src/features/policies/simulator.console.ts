@@ -31,7 +31,7 @@ import { GRANTS } from './rules-table.console.ts';
 import { hookInWords } from './simulated-hook.console.ts';
 import { signInFields, signInIn, signInRulesOf } from './simulated-sign-in.console.ts';
 import { decidedClaims, lifetimesOf, textsOf } from './simulated-tokens.console.ts';
-import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
+import { type SimulatedRequest, type SimulatedResult, simulateRequest } from './simulation.service.ts';
 import type { SimulatedPrompt } from './simulation-facts.policy.ts';
 
 const PROMPTS: readonly (readonly [value: string, label: string])[] = [
@@ -201,7 +201,7 @@ async function answer(visit: ConsoleRequest, serverId: string): Promise<Answer> 
   }
 }
 
-function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
+function partsOf(found: SimulatedResult, decided: Decided): readonly Part[] {
   const { access, scopes, consent, tokens } = found;
   const { tone, sentence } = verdictOf(decided);
   return [
@@ -267,7 +267,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
   ];
 }
 
-function detailsOf({ consent = [] }: SimulatedAnswer): readonly Part[] {
+function detailsOf({ consent = [] }: SimulatedResult): readonly Part[] {
   const decisions = consent.filter(({ detail }) => detail !== undefined);
   if (decisions.length === 0) return [];
   const title = 'Authorization details';

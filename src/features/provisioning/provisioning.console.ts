@@ -273,7 +273,7 @@ export const provisioningPages: readonly ConsolePage[] = [
     label: 'Push',
     facts: ['All assigned users and groups are compared with the target again, and changed where they differ.'],
     notice: 'provisioning-started',
-    carryOut: ({ services, request }, id) => pushNow(services, id, undefined, request),
+    execute: ({ services, request }, id) => pushNow(services, id, undefined, request),
   }),
   step({
     path: '/applications/:id/provisioning/remove',
@@ -290,7 +290,7 @@ export const provisioningPages: readonly ConsolePage[] = [
     },
     danger: true,
     notice: 'provisioning-removed',
-    carryOut: ({ services, request }, id) => removeProvisioning(services, id, request),
+    execute: ({ services, request }, id) => removeProvisioning(services, id, request),
   }),
   retry,
 ];

@@ -7,7 +7,7 @@ import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
-import { countFailure, type FailureLimit, secondsBarred } from '../../platform/rate-limits/failures-by-address.store.ts';
+import { countFailure, type FailureLimit, secondsBlocked } from '../../platform/rate-limits/failures-by-address.store.ts';
 import type { GivenSettings } from '../applications/application-settings.policy.ts';
 import type { Application } from '../applications/applications.resource.ts';
 import { createApplication, deleteApplication, updateApplication } from '../applications/applications.service.ts';
@@ -65,12 +65,12 @@ export class ClientRegistration {
         await bindRegistration(trx, id, { serverId: server.id, tokenHash: digest(registrationToken) });
       }),
     );
-    return answerOf(call, made.application, { secret: made.secret, registrationToken });
+    return responseOf(call, made.application, { secret: made.secret, registrationToken });
   }
 
   /** The registration access token does not change. @throws {RegistrationRefused} */
   async read(call: RegistrationCall, id: string): Promise<Answer> {
-    return answerOf(call, await this.#find(call, id), { secret: undefined, registrationToken: call.token });
+    return responseOf(call, await this.#find(call, id), { secret: undefined, registrationToken: call.token });
   }
 
   /** Replaces the metadata; absent values return to their defaults. @throws {RegistrationRefused} */
@@ -87,7 +87,7 @@ export class ClientRegistration {
       if (!(await rotateRegistrationToken(trx, id, key, digest(registrationToken)))) throw wrongToken();
     };
     const made = await inTermsOfMetadata(() => updateApplication(this.services, id, input, actingAs(call, id, before.label), rotate));
-    return answerOf(call, made.application, { secret: made.secret, registrationToken });
+    return responseOf(call, made.application, { secret: made.secret, registrationToken });
   }
 
   /** @throws {RegistrationRefused} */
@@ -117,7 +117,7 @@ export class ClientRegistration {
   async #refuseBarred({ connection }: RegistrationCall): Promise<void> {
     const { config, database } = this.services;
     if (!config.rateLimits || connection.ipAddress === undefined) return;
-    refuseFor(await secondsBarred(database.pool, FROM_ONE_NETWORK, networkOf(connection.ipAddress)));
+    refuseFor(await secondsBlocked(database.pool, FROM_ONE_NETWORK, networkOf(connection.ipAddress)));
   }
 
   async #count({ connection }: RegistrationCall): Promise<void> {
@@ -163,7 +163,7 @@ interface Credentials {
   readonly registrationToken: string | undefined;
 }
 
-function answerOf({ server, issuer, scopes }: RegistrationCall, application: Application, told: Credentials): Answer {
+function responseOf({ server, issuer, scopes }: RegistrationCall, application: Application, credentials: Credentials): Answer {
   const offered = offeredTo(
     application.origin,
     scopes.map((name) => ({ name })),
@@ -174,8 +174,8 @@ function answerOf({ server, issuer, scopes }: RegistrationCall, application: App
       application,
       offered.map(({ name }) => name),
     ),
-    ...(told.secret !== undefined && { client_secret: told.secret, client_secret_expires_at: 0 }),
-    registration_access_token: told.registrationToken,
+    ...(credentials.secret !== undefined && { client_secret: credentials.secret, client_secret_expires_at: 0 }),
+    registration_access_token: credentials.registrationToken,
     registration_client_uri: `${issuer}/register/${application.id}`,
   };
 }

@@ -6,7 +6,7 @@ import type { ScimCaller } from './scim-caller.policy.ts';
 import { MOST_BULK_OPERATIONS } from './scim-discovery.service.ts';
 import { badRequest, errorBody, ScimError } from './scim-errors.policy.ts';
 import { isObject, requireSchema } from './scim-names.policy.ts';
-import { answerScim, type ScimResponse } from './scim-requests.service.ts';
+import { handleScim, type ScimResponse } from './scim-requests.service.ts';
 import { locationOf } from './scim-resources.service.ts';
 
 const BULK_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
@@ -37,7 +37,7 @@ const DEEPEST = 20;
 export type ToScimError = (error: unknown) => Promise<ScimError>;
 
 /** @throws {ScimError} invalidSyntax, or 413 for too many operations */
-export async function carryOutBulk(services: Services, caller: ScimCaller, body: unknown, toScimError: ToScimError): Promise<ScimObject> {
+export async function executeBulk(services: Services, caller: ScimCaller, body: unknown, toScimError: ToScimError): Promise<ScimObject> {
   if (!isObject(body)) throw badRequest('invalidSyntax', 'The body must be a JSON object');
   requireSchema(body, BULK_REQUEST);
   const parsed = request.safeParse(body);
@@ -56,7 +56,7 @@ export async function carryOutBulk(services: Services, caller: ScimCaller, body:
     const index = waiting.find(isReady) ?? waiting[0] ?? 0;
     waiting = waiting.filter((one) => one !== index);
     const one = operations[index] as Operation;
-    const { answer, id, isFailed } = await carryOutOne(services, caller, one, made, toScimError);
+    const { answer, id, isFailed } = await executeOperation(services, caller, one, made, toScimError);
     if (one.method === 'POST' && one.bulkId !== undefined && id !== undefined) made.set(one.bulkId, id);
     if (isFailed) failures += 1;
     answers[index] = answer;
@@ -74,7 +74,7 @@ function readOperation(given: unknown, index: number): Operation {
   return { ...parsed.data, references };
 }
 
-async function carryOutOne(
+async function executeOperation(
   services: Services,
   caller: ScimCaller,
   one: Operation,
@@ -86,7 +86,7 @@ async function carryOutOne(
   const resource = one.path.split('/')[1] === 'Groups' ? 'Group' : 'User';
   try {
     const { path, data } = resolved({ path: one.path, data: one.data }, made) as { path: string; data: unknown };
-    const answered: ScimResponse = await answerScim(services, caller, { method, path, query: {}, body: data, ifMatch: version });
+    const answered: ScimResponse = await handleScim(services, caller, { method, path, query: {}, body: data, ifMatch: version });
     const tag = answered.headers?.ETag;
     const location = answered.id === undefined ? undefined : locationOf(services, resource, answered.id);
     return {

@@ -40,7 +40,7 @@ export interface ScimResponse {
 }
 
 /** @throws {ScimError} @throws {ApiError} of the services */
-export async function answerScim(services: Services, caller: ScimCaller, request: ScimRequest): Promise<ScimResponse> {
+export async function handleScim(services: Services, caller: ScimCaller, request: ScimRequest): Promise<ScimResponse> {
   const [resource = '', ...rest] = request.path.replace(/^\//, '').split('/').map(decoded);
   const [id, ...more] = rest;
   if (more.length > 0 || (id !== undefined && !isPrintable(id))) throw notFoundHere(request.path);

@@ -177,7 +177,7 @@ async function changeScimUser(
     const link = (await findUserLinks(trx, caller.tokenId, [id])).get(id) ?? NO_LINK;
     requireVersion((await viewOf(within, trx, caller, type, id)).version, ifMatch);
     const wanted = wantedOf(type, change(writable(type, user, link)));
-    await carryOut(within, trx, caller, { user, link, wanted });
+    await applyChange(within, trx, caller, { user, link, wanted });
     const isGone = wanted.active === false && isActiveStatus(user.status);
     return { view: await viewOf(within, trx, caller, type, id), endsHoldings: isGone || wanted.password !== undefined };
   });
@@ -209,7 +209,7 @@ interface Change {
 }
 
 /** Writes only differences, so that a request without a change leaves no event and keeps the version. */
-async function carryOut(within: Services, trx: Executor, caller: ScimCaller, { user, link, wanted }: Change): Promise<void> {
+async function applyChange(within: Services, trx: Executor, caller: ScimCaller, { user, link, wanted }: Change): Promise<void> {
   const before = fieldsOf(user);
   const changed = Object.entries(wanted.fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]));
   const merge = Object.fromEntries(changed.map(([name, value]) => [name, value ?? null]));

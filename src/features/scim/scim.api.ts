@@ -11,12 +11,12 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { ApiError, internal, unavailable } from '../../platform/errors/errors.ts';
 import { authenticateScimToken } from '../api-tokens/api-tokens.service.ts';
 import { countElsewhere } from '../users/names-elsewhere.service.ts';
-import { carryOutBulk } from './scim-bulk.service.ts';
+import { executeBulk } from './scim-bulk.service.ts';
 import type { ScimCaller } from './scim-caller.policy.ts';
 import { LARGEST_BODY } from './scim-discovery.service.ts';
 import { asScimError, badRequest, errorBody, ScimError } from './scim-errors.policy.ts';
 import { namesOfFields } from './scim-names.policy.ts';
-import { answerScim, notAllowed, type ScimRequest } from './scim-requests.service.ts';
+import { handleScim, notAllowed, type ScimRequest } from './scim-requests.service.ts';
 import { SCIM_BASE } from './scim-resources.service.ts';
 import { currentUserType } from './scim-users.service.ts';
 
@@ -51,7 +51,7 @@ export function scimServer(services: Services): Middleware {
       if (WRITES.has(ctx.method) && TAKES_BODY.test(ctx.path)) await readBody(ctx);
       await answer(ctx, services, caller);
     } catch (error) {
-      answerError(ctx, await toScimError(services, ctx, error));
+      respondWithScimError(ctx, await toScimError(services, ctx, error));
     }
   };
 }
@@ -89,7 +89,7 @@ async function answer(ctx: Context, services: Services, caller: ScimCaller): Pro
   const path = ctx.path.slice(SCIM_BASE.length);
   if (path === '/Bulk') {
     if (ctx.method !== 'POST') throw notAllowed('POST');
-    return send(ctx, 200, await carryOutBulk(services, caller, ctx.request.body, (error) => toScimError(services, ctx, error)));
+    return send(ctx, 200, await executeBulk(services, caller, ctx.request.body, (error) => toScimError(services, ctx, error)));
   }
   const request: ScimRequest = {
     method: ctx.method,
@@ -99,7 +99,7 @@ async function answer(ctx: Context, services: Services, caller: ScimCaller): Pro
     ifMatch: ctx.get('If-Match') || undefined,
     ifNoneMatch: ctx.get('If-None-Match') || undefined,
   };
-  const { status, body, headers = {} } = await answerScim(services, caller, request);
+  const { status, body, headers = {} } = await handleScim(services, caller, request);
   ctx.set(headers);
   send(ctx, status, body);
 }
@@ -120,7 +120,7 @@ async function toScimError(services: Services, ctx: Context, error: unknown): Pr
   return asScimError(isUnavailable(error) ? unavailable() : internal(), names);
 }
 
-function answerError(ctx: Context, error: ScimError): void {
+function respondWithScimError(ctx: Context, error: ScimError): void {
   ctx.set(error.headers);
   send(ctx, error.status, errorBody(error));
 }

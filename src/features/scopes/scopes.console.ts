@@ -253,7 +253,7 @@ const remove = confirmedStep({
     return {
       ...{ title: phrase('Delete the scope “{name}”?', { name }), name, crumbs: crumbs(subject), cancel: homeOf(subject) },
       ...{ facts, affected: consents },
-      carryOut: () => deleteServerScope(visit.services, subject.server.id, visit.params.scopeId ?? '', visit.request),
+      execute: () => deleteServerScope(visit.services, subject.server.id, visit.params.scopeId ?? '', visit.request),
     };
   },
 });

@@ -15,7 +15,7 @@ import { BACKCHANNEL_PING, pingContext } from '../backchannel-requests/ping.poli
 import { emailCodeContext } from '../email-codes/email-codes.service.ts';
 import type { HookKind } from '../event-hooks/event-hooks.resource.ts';
 import { headerContext, hookSecretContext } from '../event-hooks/hook-secrets.service.ts';
-import { answerContext } from '../idempotency/idempotency.service.ts';
+import { responseContext } from '../idempotency/idempotency.service.ts';
 import { identityProviderSecretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
 import { inboxMailContext as inboxContext } from '../mail/dev-inbox.service.ts';
 import { sealContext as mailContext } from '../mail/mail.service.ts';
@@ -110,7 +110,7 @@ const RESEAL: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) =
   signInStates: alone(totpContext),
   emailCodes: alone(emailCodeContext),
   phoneNumbers: alone(phoneNumberContext),
-  repeatableAnswers: alone(answerContext),
+  repeatableAnswers: alone(responseContext),
   devInbox: alone(inboxContext),
   outbox: resealOutboxEntry,
 };

@@ -15,11 +15,11 @@ const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Sessions', hr
 const days = (count: number): Phrase => counted(count, '{count} day', '{count} days');
 /** Long spans are hard to read in minutes. */
 const inWords = (minutes: number): Phrase => {
-  const told = counted(minutes, '{count} minute', '{count} minutes');
-  if (minutes < 120) return told;
+  const exact = counted(minutes, '{count} minute', '{count} minutes');
+  if (minutes < 120) return exact;
   return minutes < 2880
-    ? phrase('{minutes} (about {rounded})', { minutes: told, rounded: counted(Math.round(minutes / 60), '{count} hour', '{count} hours') })
-    : phrase('{minutes} (about {rounded})', { minutes: told, rounded: days(Math.round(minutes / 1440)) });
+    ? phrase('{minutes} (about {rounded})', { minutes: exact, rounded: counted(Math.round(minutes / 60), '{count} hour', '{count} hours') })
+    : phrase('{minutes} (about {rounded})', { minutes: exact, rounded: days(Math.round(minutes / 1440)) });
 };
 
 const show: ConsolePage = {

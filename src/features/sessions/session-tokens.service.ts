@@ -21,7 +21,7 @@ import {
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { requestFactorCode } from '../message-factors/message-enrolment.service.ts';
 import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
-import { poorPassword } from '../passwords/password-policy.service.ts';
+import { weakPassword } from '../passwords/password-policy.service.ts';
 import { isMessageFactor, type SecondFactor } from '../second-factors/factors.service.ts';
 import { checkPassword, type PasswordCredentials } from '../sign-in/sign-in.service.ts';
 import {
@@ -80,7 +80,7 @@ export async function authenticateByApi(services: Services, credentials: Passwor
   const checked = await checkPassword(services, credentials, request);
   if (checked === undefined) throw authenticationFailed();
   return orRefused(authenticationFailed, async () =>
-    told(services, checked.user.id, await afterFirstStep(services, byPassword(checked), DEMAND, request)),
+    outcomeOf(services, checked.user.id, await afterFirstStep(services, byPassword(checked), DEMAND, request)),
   );
 }
 
@@ -109,8 +109,8 @@ export async function changePasswordByApi(
   if (checked?.user.id !== user.id) throw authenticationFailed();
   return orRefused(invalidStateToken, async () => {
     const outcome = await replaceExpiredPassword(services, { stateToken, password: newPassword }, DEMAND, request);
-    if ('problem' in outcome) throw poorPassword(outcome, 'newPassword');
-    return told(services, user.id, outcome);
+    if ('problem' in outcome) throw weakPassword(outcome, 'newPassword');
+    return outcomeOf(services, user.id, outcome);
   });
 }
 
@@ -133,7 +133,7 @@ export async function verifyByApi(
   return orRefused(invalidStateToken, async () => {
     const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, DEMAND, request);
     if (step === undefined) throw wrongPassCode();
-    return told(services, pending.user.id, step);
+    return outcomeOf(services, pending.user.id, step);
   });
 }
 
@@ -153,7 +153,7 @@ async function challenge(
   return { status: 'MFA_CHALLENGE', stateToken, expiresAt, factor, user };
 }
 
-async function told(services: Services, userId: string, step: SignInStep): Promise<Outcome> {
+async function outcomeOf(services: Services, userId: string, step: SignInStep): Promise<Outcome> {
   const user = await findUserById(services.database.knex, userId);
   // Deleted meanwhile, or of a kind that this sign-in does not have.
   if (user === undefined || step.kind === 'enroll') throw authenticationFailed();

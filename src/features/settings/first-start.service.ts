@@ -31,9 +31,9 @@ export interface FirstAdministrator {
 
 /**
  * Runs the first start if it has not happened; of concurrent processes, one runs it and the others wait.
- * @param tell prints the credentials; called before the first start is recorded, so they are never lost
+ * @param printCredentials prints the credentials; called before the first start is recorded, so they are never lost
  */
-export async function firstStart(services: Services, tell: (administrator: FirstAdministrator) => void): Promise<void> {
+export async function firstStart(services: Services, printCredentials: (administrator: FirstAdministrator) => void): Promise<void> {
   const { database, config } = services;
   if (await isFirstStartDone(database.knex)) return;
   await withSettingsLock(database, async () => {
@@ -48,7 +48,7 @@ export async function firstStart(services: Services, tell: (administrator: First
     await firstToken(services, administrator);
     const mfa = firstMfaSettings(config.loopback, present());
     if (mfa !== undefined) await changeSettings(services, 'sign-in', mfa, SYSTEM);
-    tell({ username: administrator.login, generatedPassword: config.admin.password === undefined ? password : undefined });
+    printCredentials({ username: administrator.login, generatedPassword: config.admin.password === undefined ? password : undefined });
     await markFirstStartDone(database.knex, present());
   });
 }

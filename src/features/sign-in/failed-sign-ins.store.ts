@@ -74,14 +74,14 @@ async function forgetOldDevices(trx: Executor, userId: string): Promise<void> {
 
 /** The user completed a sign-in with this browser. @returns whether it is the first time, so that the user gets an e-mail */
 export async function isNewDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<boolean> {
-  const told = await trx('user_devices')
+  const changed = await trx('user_devices')
     .insert({ user_id: userId, device_hash: deviceHash, expires_at: expiresAt, told: true })
     .onConflict(['user_id', 'device_hash'])
     .merge(['told'])
     .where('user_devices.told', false)
     .returning('user_id');
   await forgetOldDevices(trx, userId);
-  return told.length === 1;
+  return changed.length === 1;
 }
 
 /** Has the user signed in with this browser before? */

@@ -11,8 +11,8 @@ import {
   countFailure,
   type FailureLimit,
   forgetFailure,
-  secondsBarred,
-  secondsBarredWithin,
+  secondsBlocked,
+  secondsBlockedWithin,
 } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY } from '../audit/audit-event.policy.ts';
@@ -72,9 +72,9 @@ export class TooManyFailures extends Error {
 }
 
 /** @param address absent: the service itself, which has no limit @param most maximum failures @throws {TooManyFailures} */
-export async function refuseBarredAddress({ config, database }: Parts, address: string | undefined, most = SIGN_INS.most): Promise<void> {
+export async function refuseBlockedAddress({ config, database }: Parts, address: string | undefined, most = SIGN_INS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const barred = await secondsBarred(database.pool, { ...SIGN_INS, most }, networkOf(address));
+  const barred = await secondsBlocked(database.pool, { ...SIGN_INS, most }, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
@@ -109,11 +109,11 @@ export async function countFailedSignIn({ config, database }: Parts, address: st
 }
 
 /** Always counts, for equal timing, but does not block known browsers. @throws {TooManyFailures} */
-export async function limitUnlessKnown(isHeard: boolean, limit: Promise<void>): Promise<void> {
+export async function limitUnlessKnown(isKnown: boolean, limit: Promise<void>): Promise<void> {
   try {
     await limit;
   } catch (error) {
-    if (!isHeard || !(error instanceof TooManyFailures)) throw error;
+    if (!isKnown || !(error instanceof TooManyFailures)) throw error;
   }
 }
 
@@ -205,7 +205,7 @@ export const countNameElsewhere = async ({ config, database }: Parts, orgId: str
 
 /** @returns seconds until names are looked up for the organization again; undefined: now */
 export const secondsWithoutNames = (trx: Executor, orgId: string): Promise<number | undefined> =>
-  secondsBarredWithin(trx, NAMES_ELSEWHERE, orgId);
+  secondsBlockedWithin(trx, NAMES_ELSEWHERE, orgId);
 
 /** Counts a step of a set-up link before it is taken. @throws {TooManyFailures} the limit is exceeded */
 export async function countSetupStep({ config, database }: Parts, orgId: string): Promise<void> {

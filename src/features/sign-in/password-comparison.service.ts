@@ -5,9 +5,9 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { isHookQueueFull, verifyElsewhere } from '../inline-hooks/password-hook.service.ts';
+import { isHookQueueFull, verifyByHook } from '../inline-hooks/password-hook.service.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
-import { importedInTurn, isImported, verifyPassword } from '../passwords/passwords.service.ts';
+import { importedHashSemaphore, isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isLocked } from './lockout.policy.ts';
 import type { SignInCandidate } from './sign-ins.store.ts';
 
@@ -30,11 +30,11 @@ export async function comparePassword(
 ): Promise<Comparison> {
   const hash = user?.passwordHash ?? null;
   // Nothing is awaited before the comparison is queued, so the queues cannot change in between.
-  const isOverloaded = importedInTurn.isFull() || isHookQueueFull();
+  const isOverloaded = importedHashSemaphore.isFull() || isHookQueueFull();
   // A locked account is refused anyway, so skip the costly comparison.
   const isLeftOut = user !== undefined && isImported(hash) && isLockedNow(user, present());
   // Check only the queue that this password needs: an unresponsive hook must not block users whose hash is stored here.
-  const isFull = hash === PASSWORD_ELSEWHERE ? isHookQueueFull : importedInTurn.isFull;
+  const isFull = hash === PASSWORD_ELSEWHERE ? isHookQueueFull : importedHashSemaphore.isFull;
   const isSkipped = isImported(hash) && !isLeftOut && isFull();
   const compared = isLeftOut || isSkipped ? null : hash;
   let begun = performance.now();
@@ -43,7 +43,7 @@ export async function comparePassword(
   };
   const matches =
     user !== undefined && compared === PASSWORD_ELSEWHERE
-      ? await verifyElsewhere(services, user, password, begins, request)
+      ? await verifyByHook(services, user, password, begins, request)
       : await verifyPassword(compared, password, begins);
   return { matches, begun, isOverloaded, isSkipped };
 }

@@ -11,7 +11,7 @@ import { abandonCode } from '../email-codes/email-codes.service.ts';
 import { codeSentAt, typesToEnrol, type WaitingStep } from '../message-factors/message-enrolment.service.ts';
 import { creationForm, factorForm, readRegistration } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { enrolPasskey } from '../passkeys/passkey-enrolment.service.ts';
-import { CREDENTIAL, readAnswer } from '../passkeys/passkey-forms.hosted.ts';
+import { CREDENTIAL, readCredential } from '../passkeys/passkey-forms.hosted.ts';
 import { refuseOffer } from '../passkeys/passkey-offer.service.ts';
 import { provePasskey } from '../passkeys/passkey-proofs.service.ts';
 import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
@@ -155,7 +155,7 @@ export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, for
 
 async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<Proof> {
   if (form.has(CREDENTIAL)) {
-    const answer = await readAnswer(deps, ctx, form, { kind: 'factor', place: pathOfPlace(place) });
+    const answer = await readCredential(deps, ctx, form, { kind: 'factor', place: pathOfPlace(place) });
     return { kind: 'passkey', proof: await provePasskey(deps.services, answer, { userVerified: false }) };
   }
   const recovery = form.get('recoveryCode') ?? '';

@@ -10,12 +10,12 @@ import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { askingForProof, proofIn } from '../bots/bots.hosted.ts';
-import { limitUnproved } from '../bots/bots.service.ts';
+import { limitWithoutProof } from '../bots/bots.service.ts';
 import type { ProviderLink } from '../identity-providers/upstream-redirect.hosted.ts';
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { SignInMethod } from '../settings/settings.service.ts';
-import { refuseBarredAddress } from './failure-limits.service.ts';
+import { refuseBlockedAddress } from './failure-limits.service.ts';
 import { checkPasswordOfAnyStatus, type PasswordCheck } from './sign-in.service.ts';
 
 /** A sign-in form and where it is shown. */
@@ -150,8 +150,8 @@ export async function submitSignIn(
   let checked: Awaited<ReturnType<typeof checkPasswordOfAnyStatus>>;
   const check = async () => {
     const { ipAddress: address } = request;
-    await limitUnproved(services, { purpose: 'signIn', sent: proofIn(posted), address }, async (most) => {
-      if (most !== undefined) await refuseBarredAddress(services, address, most);
+    await limitWithoutProof(services, { purpose: 'signIn', sent: proofIn(posted), address }, async (most) => {
+      if (most !== undefined) await refuseBlockedAddress(services, address, most);
     });
     checked = await checkPasswordOfAnyStatus(services, credentials, request, purpose);
   };

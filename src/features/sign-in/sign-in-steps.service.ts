@@ -22,7 +22,7 @@ import { type GivenTrust, trustBrowser, useTrust } from '../trusted-browsers/tru
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, lockUser } from '../users/users.store.ts';
 import { isKnownDevice } from './failed-sign-ins.store.ts';
-import { countFailedSignIn, limitUnlessKnown, refuseBarredAddress } from './failure-limits.service.ts';
+import { countFailedSignIn, limitUnlessKnown, refuseBlockedAddress } from './failure-limits.service.ts';
 import { type FirstStep, isExpired, noteSignIn, PASSWORD_AMR, type PasswordCheck } from './sign-in.service.ts';
 import { deleteState, deleteStatesOf, findState, insertState, lockState, type SignInState, updateState } from './sign-in-states.store.ts';
 
@@ -222,7 +222,7 @@ export async function verifyFactor(
   { trusts = false }: { readonly trusts?: boolean } = {},
 ): Promise<SignInStep | undefined> {
   const isKnown = await isInKnownBrowser(services, stateToken, demand, request);
-  await limitUnlessKnown(isKnown, refuseBarredAddress(services, request.ipAddress));
+  await limitUnlessKnown(isKnown, refuseBlockedAddress(services, request.ipAddress));
   const step = await inStep(
     services,
     stateToken,

@@ -23,7 +23,7 @@ import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, touchLastLogin } from '../users/users.store.ts';
 import { waitForEqualTime } from './answer-time.service.ts';
 import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from './failed-sign-ins.store.ts';
-import { countFailedSignIn, limitUnlessKnown, refuseBarredAddress, signInsFrom, TooManyFailures } from './failure-limits.service.ts';
+import { countFailedSignIn, limitUnlessKnown, refuseBlockedAddress, signInsFrom, TooManyFailures } from './failure-limits.service.ts';
 import { decideAttempt, NO_FAILURES } from './lockout.policy.ts';
 import { comparePassword, isKnownBrowser, isLockedNow } from './password-comparison.service.ts';
 import { type Rehashed, rehashPassword, storeRehash } from './rehash.service.ts';
@@ -147,7 +147,7 @@ export async function checkPasswordOfAnyStatus(
   }
   const isKnown = isKnownBrowser(user, present());
   // Comparisons are queued: of a thousand concurrent guesses, most get their response only after the address was blocked.
-  await limitUnlessKnown(isKnown, refuseBarredAddress(services, request.ipAddress));
+  await limitUnlessKnown(isKnown, refuseBlockedAddress(services, request.ipAddress));
 
   const attempt = { user, right, isOverloaded, isSkipped, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
@@ -159,7 +159,7 @@ export async function checkPasswordOfAnyStatus(
 
 /** Without the password method, no user is looked up and no hash compared. The attempt counts like a wrong password. @throws {TooManyFailures} */
 async function refusePassword(services: Services, request: RequestContext): Promise<undefined> {
-  await refuseBarredAddress(services, request.ipAddress);
+  await refuseBlockedAddress(services, request.ipAddress);
   await recordNoPasswords(services.database.knex, request);
   await countFailedSignIn(services, request.ipAddress);
 }
@@ -221,19 +221,19 @@ async function endPlainly(
     isExpired(user, policy, now) ||
     isLockedNow(user, now) ||
     user.enrolled ||
-    user.deviceTold === false ||
+    user.deviceNotified === false ||
     deviceHash === undefined ||
     request.device === undefined ||
     deviceHash !== digest(request.device) ||
     // `noteSignIn` records countries.
     hasCountries(services);
   if (inTheWay || (await hasSignInRules(services)) || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
-  const himself = asSignedInUser(user, request);
+  const userContext = asSignedInUser(user, request);
   const signedIn = await signInPlainly(services.database.pool, {
     ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },
     address: isKnownBrowser(user, now) ? undefined : signInsFrom(services, request.ipAddress),
-    event: auditEvent(sessionStartEvent(user, PASSWORD_AMR, { enrolled: false }, himself)),
-    notice: noticeFor(user, 'new-sign-in', {}, himself),
+    event: auditEvent(sessionStartEvent(user, PASSWORD_AMR, { enrolled: false }, userContext)),
+    notice: noticeFor(user, 'new-sign-in', {}, userContext),
   });
   return signedIn ? rightPassword(user, now, true) : undefined;
 }
@@ -272,13 +272,13 @@ export async function noteSignIn(
   const now = present();
   const before = await findUserById(trx, user.id);
   if (!(await touchLastLogin(trx, user.id, now))) return;
-  const himself = asSignedInUser(user, request);
+  const userContext = asSignedInUser(user, request);
   const secondFactor = { ...(await secondFactorFacts(trx, user.id, purpose, amr)), ...(trustedBrowser && { trustedBrowser }) };
-  await recordEvent(trx, sessionStartEvent(user, amr, secondFactor, himself));
+  await recordEvent(trx, sessionStartEvent(user, amr, secondFactor, userContext));
   await noteCountry(trx, services, user.id, request.ipAddress, now);
   if (request.device === undefined) return;
   const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));
-  if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);
+  if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, userContext);
 }
 
 /** @throws {TooManyFailures} */

@@ -26,7 +26,7 @@ export interface SignInCandidate extends User {
   /** The required identity provider, with which no password is accepted; null: none. */
   readonly requiredProvider: Pick<RequiredProvider, 'id' | 'name'> | null;
   /** Did the user get an e-mail about this browser? null: as before. */
-  readonly deviceTold: boolean | null;
+  readonly deviceNotified: boolean | null;
 }
 
 /** Failures of an address, and the number that blocks it. */
@@ -52,7 +52,7 @@ const FIND = {
   text: `SELECT found.*, (SELECT greatest(1, ceil((coalesce(expire, 0) - $4::bigint) / 1000.0))::integer ${FAILURES('$3', '$4', '$5')}) AS barred
     FROM (SELECT) AS always LEFT JOIN (
       SELECT names.*, ${HAS_FACTOR('names.id')} AS enrolled, ${requiredProviderOf('names')} AS "requiredProvider",
-          d.locked_until AS "deviceLockedUntil", d.expires_at AS "deviceExpires", d.told AS "deviceTold"
+          d.locked_until AS "deviceLockedUntil", d.expires_at AS "deviceExpires", d.told AS "deviceNotified"
         FROM ((SELECT 'login' AS by, ${COLUMNS} FROM users WHERE lower(login) = lower($1::text) LIMIT 1)
           UNION ALL (SELECT 'other login', ${COLUMNS} FROM users WHERE lower(login) = lower($6::text) LIMIT 1)
           UNION ALL (SELECT 'email' AS by, ${COLUMNS} FROM users WHERE lower(email) = lower($1::text) LIMIT 2)

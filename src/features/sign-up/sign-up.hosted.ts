@@ -207,5 +207,5 @@ export async function waitingPage(deps: SignInDeps, ctx: RouterContext): Promise
   const language = pageLanguage(ctx);
   const title = language.text('sign-up.waiting-title');
   const links = [{ id: 'home', href: '/signin', label: language.text('forgot.back'), main: false }];
-  await deps.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: language.text('sign-up.waiting'), links });
+  await deps.pages.render(ctx, 'message', { ...language, title, heading: title, explanation: language.text('sign-up.waiting'), links });
 }

@@ -15,7 +15,7 @@ import { INVISIBLE } from '../../platform/validation/text.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
-import { limitUnproved } from '../bots/bots.service.ts';
+import { limitWithoutProof } from '../bots/bots.service.ts';
 import { beginCode, type CodePlace, mailCode, type OpenCode, redeemed } from '../email-codes/email-codes.service.ts';
 import { deleteCode } from '../email-codes/email-codes.store.ts';
 import { EMAIL_AMR } from '../email-codes/email-sign-in.service.ts';
@@ -92,7 +92,7 @@ export async function requestSignUp(
   replaces: string,
 ): Promise<string | Extract<SignUpDecision, { kind: 'refused' }>> {
   const { ipAddress: address } = request;
-  await limitUnproved(services, { purpose: 'signUp', sent: proof, address }, (most) => countSignUp(services, address, most));
+  await limitWithoutProof(services, { purpose: 'signUp', sent: proof, address }, (most) => countSignUp(services, address, most));
   const decided = await askRegistrationHook(services, { email: composedName(email), profile }, request);
   if (decided.kind === 'refused') return decided;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);

@@ -93,7 +93,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
       await answer.body?.cancel();
       return { status, err: undefined };
     }
-    return { status, err: told.safeParse(await answer.json().catch(() => undefined)).data?.err };
+    return { status, err: refusalBody.safeParse(await answer.json().catch(() => undefined)).data?.err };
   }
 
   async function note(stream: SignalStream, changes: Partial<SignalStream>): Promise<void> {
@@ -209,7 +209,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
 }
 
 /** Only an error code is used; a receiver's free text is never repeated. */
-const told = z.object({ err: z.string().regex(/^\w{1,60}$/) });
+const refusalBody = z.object({ err: z.string().regex(/^\w{1,60}$/) });
 
 /** Retried errors of RFC 8935 section 2.4: the stream's settings are wrong, not the token, and each attempt is signed with the current key. */
 const PASSING: ReadonlySet<string> = new Set(['authentication_failed', 'access_denied', 'invalid_key']);

@@ -23,12 +23,12 @@ export const streamCrumbs = (stream: SignalStream): readonly Crumb[] => [
   { label: verbatim(streamName(stream)), href: streamPath(stream.id) },
 ];
 
-const STANDING: Readonly<Record<StreamStatus, Status>> = {
+const STATUS_PIECES: Readonly<Record<StreamStatus, Status>> = {
   ENABLED: { text: 'Enabled', tone: 'good' },
   PAUSED: { text: 'Paused', tone: 'warning' },
   DISABLED: { text: 'Disabled', tone: 'plain' },
 };
-export const standingOfStream = ({ status }: SignalStream): Status => STANDING[status];
+export const streamStatusPiece = ({ status }: SignalStream): Status => STATUS_PIECES[status];
 
 /** Description of each event. */
 export const SIGNAL_WORDS = {
@@ -112,7 +112,7 @@ const step = confirmationPages(async (visit) => {
 });
 
 const change = (status: StreamStatus) => (visit: ConsoleRequest, id: string) =>
-  setStreamStatus(visit.services, id, { status, reason: null, tell: true }, visit.request);
+  setStreamStatus(visit.services, id, { status, reason: null, notify: true }, visit.request);
 
 /** The action that restores the previous status. The receiver's reason for that status would be lost. */
 const BACK = { ENABLED: 'enable', PAUSED: 'pause', DISABLED: 'disable' } as const;
@@ -127,7 +127,7 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     label: 'Verify',
     facts: ['The receiver gets a verification event within a second, if it can be reached.'],
     notice: 'stream-verified',
-    carryOut: ({ services, request }, id) => verifySignalStream(services, id, undefined, request),
+    execute: ({ services, request }, id) => verifySignalStream(services, id, undefined, request),
   }),
   step({
     path: '/api/signal-streams/:id/enable',
@@ -135,7 +135,7 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     facts: ['The receiver is notified. Waiting events are delivered immediately.'],
     notice: 'stream-enabled',
     reverse,
-    carryOut: change('ENABLED'),
+    execute: change('ENABLED'),
   }),
   step({
     path: '/api/signal-streams/:id/pause',
@@ -143,7 +143,7 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     facts: ['The receiver is notified. Events wait until the stream is enabled, for seven days at most.'],
     notice: 'stream-paused',
     reverse,
-    carryOut: change('PAUSED'),
+    execute: change('PAUSED'),
   }),
   step({
     path: '/api/signal-streams/:id/disable',
@@ -151,7 +151,7 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     facts: ['The receiver is notified. Waiting events, and events until it is enabled again, are never delivered.'],
     danger: true,
     notice: 'stream-disabled',
-    carryOut: change('DISABLED'),
+    execute: change('DISABLED'),
   }),
   step({
     path: '/api/signal-streams/:id/delete',
@@ -166,6 +166,6 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     danger: true,
     notice: 'stream-deleted',
     goTo: STREAMS_PATH,
-    carryOut: ({ services, request }, id) => deleteSignalStream(services, id, request),
+    execute: ({ services, request }, id) => deleteSignalStream(services, id, request),
   }),
 ];

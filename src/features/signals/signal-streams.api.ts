@@ -68,7 +68,7 @@ const changeStatus = (step: string, status: StreamStatus, summary: string): Endp
     body: z.strictObject({ reason: text({ least: 1, most: 255 }).meta({ description: 'Sent to the receiver' }) }).partial(),
     response: stream,
     handler: async ({ services, params, body: { reason = null }, request }) =>
-      presented(services, await setStreamStatus(services, params.id, { status, reason, tell: true }, request)),
+      presented(services, await setStreamStatus(services, params.id, { status, reason, notify: true }, request)),
   });
 
 export const signalStreamEndpoints: readonly Endpoint[] = [

@@ -165,7 +165,7 @@ export const endStreamPauses = (trx: Executor, id: string): Promise<void> =>
 export async function setStreamStatus(
   services: Services,
   id: string,
-  { status, reason, tell }: { readonly status: StreamStatus; readonly reason: string | null; readonly tell: boolean },
+  { status, reason, notify }: { readonly status: StreamStatus; readonly reason: string | null; readonly notify: boolean },
   request: RequestContext,
   applicationId?: string,
 ): Promise<SignalStream> {
@@ -174,7 +174,7 @@ export async function setStreamStatus(
     const changes = { status, statusReason: reason, lastUpdated: present() };
     await updateSignalStreamRow(trx, id, changes);
     if (status === 'DISABLED') await forget(trx, id);
-    if (tell && before.status !== status) await queueNotice(trx, id, { type: 'stream-updated', status, reason });
+    if (notify && before.status !== status) await queueNotice(trx, id, { type: 'stream-updated', status, reason });
     if (status === 'ENABLED') {
       await endStreamPauses(trx, id);
       await insertEntry(trx, { ...receiver(id), objectKey: null, payload: { streamId: id, hurry: true }, created: hurriedAgain() });

@@ -20,13 +20,13 @@ import {
   STREAM_CRUMBS,
   STREAMS_PATH,
   signalStreamSteps,
-  standingOfStream,
   streamCrumbs,
   streamFields,
   streamIn,
   streamInput,
   streamName,
   streamPath,
+  streamStatusPiece,
 } from './signal-page.console.ts';
 import { STREAM_STATUSES } from './signal-streams.resource.ts';
 import { createSignalStream, listSignalStreams, pollAddress, updateSignalStream, waitingForStream } from './signal-streams.service.ts';
@@ -70,7 +70,7 @@ const list: ConsolePage = {
             phrase('{count}', { count: waiting[index]?.count ?? 0 }),
             { moment: momentOrNull(stream.lastDelivered) },
             stream.lastError === null ? '' : verbatim(stream.lastError),
-            standingOfStream(stream),
+            streamStatusPiece(stream),
           ],
         })),
         empty: 'There is no signal stream yet.',
@@ -153,7 +153,7 @@ const one: ConsolePage = {
     ];
     return detailPage({
       title: verbatim(streamName(stream)),
-      status: standingOfStream(stream),
+      status: streamStatusPiece(stream),
       crumbs: STREAM_CRUMBS,
       actions: mayWrite(visit) ? actions : [],
       parts: [

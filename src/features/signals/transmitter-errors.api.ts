@@ -31,7 +31,7 @@ const ERRORS: Readonly<Record<number, string>> = {
 };
 
 /** Responds with an error in the format that receivers expect. */
-export function answerError(ctx: Context, error: ApiError): void {
+export function respondWithSignalError(ctx: Context, error: ApiError): void {
   ctx.set(error.headers);
   ctx.status = error.status;
   ctx.body = {

@@ -45,7 +45,7 @@ import {
 } from './signal-streams.service.ts';
 import { addSignalSubject, removeSignalSubject, type SubjectChange } from './signal-subjects.service.ts';
 import { SIGNAL_TYPES } from './signals.policy.ts';
-import { answerError, challenged, toApiError, unauthorized } from './transmitter-errors.api.ts';
+import { challenged, respondWithSignalError, toApiError, unauthorized } from './transmitter-errors.api.ts';
 
 const BASE = '/ssf/v1';
 const WELL_KNOWN = '/.well-known/ssf-configuration';
@@ -104,7 +104,7 @@ export function signalTransmitter(services: Services, parts: TransmitterParts): 
       await limit.count(ctx, receiver?.applicationId ?? networkOfCaller(ctx, services));
       await answer(ctx, services, parts, receiver);
     } catch (error) {
-      answerError(ctx, toApiError(services, ctx, error));
+      respondWithSignalError(ctx, toApiError(services, ctx, error));
     }
   };
 }
@@ -113,7 +113,7 @@ export function signalTransmitter(services: Services, parts: TransmitterParts): 
 function answerConfiguration(ctx: Context, { config }: Services): void {
   const issuer = issuerOf(config.baseUrl, BUILT_IN);
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-    answerError(ctx, methodNotAllowed(['GET', 'HEAD']));
+    respondWithSignalError(ctx, methodNotAllowed(['GET', 'HEAD']));
     return;
   }
   ctx.body = {
@@ -213,7 +213,7 @@ const readStatus: Handler = async ({ ctx, services, applicationId }) => {
 
 const setStatus: Handler = async ({ ctx, services, applicationId, request }) => {
   const { stream_id, status, reason = null } = bodyOf(ctx, wantedStatus);
-  const wanted = { status: status.toUpperCase() as StreamStatus, reason, tell: false };
+  const wanted = { status: status.toUpperCase() as StreamStatus, reason, notify: false };
   return streamStatusOf(await setStreamStatus(services, stream_id, wanted, request, applicationId));
 };
 

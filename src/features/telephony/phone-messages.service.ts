@@ -70,7 +70,7 @@ export async function countPhoneMessage(
 export interface SentMessage {
   readonly problem?: PhoneProblem | undefined;
   /** Request and response of the webhook; absent: not called. */
-  readonly told?: CallFacts | undefined;
+  readonly facts?: CallFacts | undefined;
   readonly reason?: HookProblem | 'REFUSED' | undefined;
 }
 
@@ -91,8 +91,8 @@ export async function sendToPhone(
   const { baseUrl } = services.config;
   const data = await telephonyData(services, user, message, request);
   const answer = await callHook(services, TELEPHONY, hook, hookMessage({ type: 'com.okta.telephony.provider' }, data, `${baseUrl}/`));
-  if (answer.kind === 'failed') return { problem: 'TELEPHONY_FAILED', told: answer.told, reason: answer.problem };
-  return isAccepted(answer.response) ? { told: answer.told } : { problem: 'TELEPHONY_FAILED', told: answer.told, reason: 'REFUSED' };
+  if (answer.kind === 'failed') return { problem: 'TELEPHONY_FAILED', facts: answer.facts, reason: answer.problem };
+  return isAccepted(answer.response) ? { facts: answer.facts } : { problem: 'TELEPHONY_FAILED', facts: answer.facts, reason: 'REFUSED' };
 }
 
 /** Records in the audit log that a code was sent to a phone, or why it was not. */
@@ -100,7 +100,7 @@ export async function notePhoneMessage(
   { database }: Pick<Services, 'database'>,
   user: Pick<User, 'id' | 'login'>,
   { channel, number }: Pick<PhoneMessage, 'channel' | 'number'>,
-  { problem, reason, told }: SentMessage,
+  { problem, reason, facts }: SentMessage,
   request: RequestContext,
 ): Promise<void> {
   await recordEvent(database.knex, {
@@ -109,7 +109,7 @@ export async function notePhoneMessage(
     request,
     targets: [userTarget(user)],
     ...(problem !== undefined && { failure: problem }),
-    after: { number: maskedNumber(number), ...(reason !== undefined && { reason, status: told?.status ?? null }) },
+    after: { number: maskedNumber(number), ...(reason !== undefined && { reason, status: facts?.status ?? null }) },
   });
 }
 

@@ -85,6 +85,6 @@ export async function tryTelephony(
   await notePhoneMessage(services, { id, login }, message, sent, request);
   return {
     outcome: sent.problem ?? 'SENT',
-    ...('told' in sent && { problem: sent.reason, status: sent.told?.status, body: sent.told?.body }),
+    ...('facts' in sent && { problem: sent.reason, status: sent.facts?.status, body: sent.facts?.body }),
   };
 }

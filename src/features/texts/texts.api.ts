@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { text as boundedText } from '../../platform/validation/text.ts';
-import { testMailAnswer } from '../mail/mail-settings.api.ts';
+import { testMailResponse } from '../mail/mail-settings.api.ts';
 import { anyTemplateBody } from './mail-template.resource.ts';
 import {
   getMailTemplate,
@@ -115,7 +115,7 @@ export const textEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Send an e-mail with example values to the caller’s own address',
     params: ofTemplate,
-    response: testMailAnswer,
+    response: testMailResponse,
     handler: ({ services, params: { kind, language }, request }) => testMailTemplate(services, kind, language, undefined, request),
   }),
   listing({

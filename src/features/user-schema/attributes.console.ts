@@ -124,7 +124,7 @@ const remove = confirmedStep({
     ];
     return {
       ...{ title: phrase('Remove the attribute “{name}”?', { name }), name, crumbs: CRUMBS, cancel: HOME, facts, affected: users },
-      carryOut: () => changeUserSchema(visit.services, new Map([[name, null]]), visit.request),
+      execute: () => changeUserSchema(visit.services, new Map([[name, null]]), visit.request),
     };
   },
 });

@@ -90,7 +90,9 @@ const recordRequest = (trx: Executor, user: User, email: string, request: Reques
   });
 
 /** Does the user have an unverified address, and can they use the link? Does not check whether e-mail is possible. */
-export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'status'>>(user: U): user is U & { readonly email: string } =>
+export const needsVerification = <U extends Pick<User, 'email' | 'emailVerified' | 'status'>>(
+  user: U,
+): user is U & { readonly email: string } =>
   hasMailAddress(user) && !user.emailVerified && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED');
 
 /**
@@ -105,7 +107,7 @@ export async function sendVerification(services: Services, idOrLogin: string, re
   if (!(await mayMailAgain(services, id))) throw wrongState('too many e-mails were sent to this user recently. Try again in an hour');
   await database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, id, request);
-    if (!isToVerify(user)) throw wrongState('the user cannot sign in, or has no e-mail address to verify');
+    if (!needsVerification(user)) throw wrongState('the user cannot sign in, or has no e-mail address to verify');
     await mailVerification(trx, services, user, user.email, {});
     await recordRequest(trx, user, user.email, request);
   });

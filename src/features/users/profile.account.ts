@@ -98,7 +98,7 @@ const showing =
         email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },
         zones: TIME_ZONES,
         mailPossible: await isMailPossible(deps.services, visitor(ctx, deps.config)),
-        tongues: LANGUAGES.map(({ lang, name }) => ({ lang, name, chosen: languageOfProfile(user.profile)?.lang === lang })),
+        profileLanguages: LANGUAGES.map(({ lang, name }) => ({ lang, name, chosen: languageOfProfile(user.profile)?.lang === lang })),
       },
     );
   };

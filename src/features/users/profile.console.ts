@@ -10,7 +10,7 @@ import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
 import { ADDED_GROUP, addedFacts, addedFields, addedTyped } from '../user-schema/user-attributes.console.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
-import { isToVerify, sendVerification } from './email-verification.service.ts';
+import { needsVerification, sendVerification } from './email-verification.service.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
 import { addressOfUser, subjectToChange, type UserSubject, userPage, userSubject } from './user-page.console.ts';
 import { userProfile } from './user-profile.service.ts';
@@ -69,7 +69,9 @@ const show: ConsolePage = {
     parts.push({ kind: 'facts', title: ADDED_GROUP, facts: addedFacts(attributes, user.profile) });
     const shown = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
     const verify =
-      isToVerify(user) && (await mayMail(visit)) ? [{ label: 'Send e-mail to confirm the address', href: `${home}/verify-email` }] : [];
+      needsVerification(user) && (await mayMail(visit))
+        ? [{ label: 'Send e-mail to confirm the address', href: `${home}/verify-email` }]
+        : [];
     const actions = [...verify, { label: 'Edit profile', href: `${home}/edit`, main: true }];
     return userPage(visit, subject, shown, subject.isChangeable ? actions : []);
   },

@@ -44,7 +44,7 @@ const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: EventType, dis
  * @throws {ApiError} not found, forbidden, wrong state with the reason
  */
 export async function takeStep(services: Services, idOrLogin: string, step: LifecycleStep, request: RequestContext): Promise<User> {
-  return carryOut(services, idOrLogin, step, request, async (_, user) => user);
+  return changeStatus(services, idOrLogin, step, request, async (_, user) => user);
 }
 
 interface LinkDelivery {
@@ -63,7 +63,7 @@ export async function activateUser(
   { sendEmail }: LinkDelivery,
   request: RequestContext,
 ): Promise<string | undefined> {
-  return carryOut(services, idOrLogin, 'activate', request, async (trx, user, before) => {
+  return changeStatus(services, idOrLogin, 'activate', request, async (trx, user, before) => {
     if (user.passwordHash !== null) {
       const link = `${services.config.baseUrl}/signin`;
       if (awaitsApproval(before) && sendEmail) await mailDecision(trx, services, user, 'account-approved', request, link);
@@ -86,7 +86,7 @@ export async function refuseSignUp(
   { sendEmail }: LinkDelivery,
   request: RequestContext,
 ): Promise<undefined> {
-  return carryOut(services, idOrLogin, 'refuse', request, async (trx, user) => {
+  return changeStatus(services, idOrLogin, 'refuse', request, async (trx, user) => {
     if (sendEmail) await mailDecision(trx, services, user, 'account-refused', request);
     return undefined;
   });
@@ -116,7 +116,7 @@ export async function reactivateUser(
   { sendEmail }: LinkDelivery,
   request: RequestContext,
 ): Promise<string | undefined> {
-  return carryOut(services, idOrLogin, 'reactivate', request, async (trx, user) => {
+  return changeStatus(services, idOrLogin, 'reactivate', request, async (trx, user) => {
     if (!sendEmail) return createPasswordLink(trx, services, user.id, 'activation');
     await mailPasswordLink(trx, services, await requireMail(trx, services, user, request), 'invitation', {});
     return undefined;
@@ -154,7 +154,7 @@ export async function resetPassword(
   { sendEmail }: LinkDelivery,
   request: RequestContext,
 ): Promise<string | undefined> {
-  return carryOut(services, idOrLogin, 'reset_password', request, async (trx, user) => {
+  return changeStatus(services, idOrLogin, 'reset_password', request, async (trx, user) => {
     if (!sendEmail) return createPasswordLink(trx, services, user.id, 'reset');
     await mailPasswordLink(trx, services, await requireMail(trx, services, user, request), 'password-reset', {});
     return undefined;
@@ -187,7 +187,7 @@ export async function deleteUser(services: Services, idOrLogin: string, request:
 }
 
 /** Takes one step in one transaction, which `also` extends. */
-async function carryOut<T>(
+async function changeStatus<T>(
   services: Services,
   idOrLogin: string,
   step: LifecycleStep,

@@ -11,7 +11,7 @@ import { INVISIBLE, text } from '../../platform/validation/text.ts';
 import { isOneSpelling } from '../mail/mail.policy.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
-import { type PasswordOwner, refusePoorPassword } from '../passwords/password-policy.service.ts';
+import { type PasswordOwner, refuseWeakPassword } from '../passwords/password-policy.service.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';
 import { LONGEST_STRING } from '../user-schema/attribute-definitions.service.ts';
 import { isBaseAttribute, isEmptyValue, LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
@@ -153,7 +153,7 @@ export async function storedPassword(
   owner: () => Promise<PasswordOwner>,
 ): Promise<string | null> {
   if (password === undefined) return passwordHash ?? null;
-  await refusePoorPassword(services, password, await owner(), 'credentials.password.value');
+  await refuseWeakPassword(services, password, await owner(), 'credentials.password.value');
   return hashPassword(password);
 }
 

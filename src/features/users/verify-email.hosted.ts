@@ -48,5 +48,5 @@ export async function verifiedEmailPage(deps: SignInDeps, ctx: RouterContext): P
   const language = pageLanguage(ctx);
   const title = language.text('verify.done-title');
   const links = [{ id: 'home', href: '/', label: language.text('verify.home'), main: true }];
-  await deps.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: language.text('verify.done'), links });
+  await deps.pages.render(ctx, 'message', { ...language, title, heading: title, explanation: language.text('verify.done'), links });
 }

@@ -27,13 +27,13 @@ export interface Confirmation extends Pick<ConfirmedStep, 'path' | 'danger' | 'n
   readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[] | Consequences>);
   /** Last segment of the URL of the step that reverses this one completely. Absent: none does. */
   readonly reverse?: string | ((visit: ConsoleRequest) => Promise<string | undefined>);
-  carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
+  execute(visit: ConsoleRequest, id: string): Promise<unknown>;
 }
 
 /** @param subjectOf finds the object of the URL @throws {ApiError} not found */
 export const confirmationPages =
   (subjectOf: (visit: ConsoleRequest) => Promise<Subject>) =>
-  ({ label, facts: given, reverse, carryOut, ...step }: Confirmation): ConsolePage =>
+  ({ label, facts: given, reverse, execute, ...step }: Confirmation): ConsolePage =>
     confirmedStep({
       ...step,
       access: 'service',
@@ -46,7 +46,7 @@ export const confirmationPages =
           ...{ title: phrase(`${label} “{name}”?`, { name }), name, crumbs, cancel: address },
           ...('affected' in facts ? facts : { facts, affected: 0 }),
           undo: back === undefined ? undefined : { href: `${address}/${back}` },
-          carryOut: () => carryOut(visit, visit.params.id ?? ''),
+          execute: () => execute(visit, visit.params.id ?? ''),
         };
       },
     });
@@ -68,7 +68,7 @@ interface Question extends Consequences, Pick<GoTo, 'undo'> {
   readonly crumbs: readonly Crumb[];
   readonly name: string;
   readonly cancel: string;
-  carryOut(): Promise<unknown>;
+  execute(): Promise<unknown>;
 }
 
 export const confirmedStep = ({ path, access, submit, danger = false, notice, goTo, question }: ConfirmedStep): ConsolePage => ({
@@ -80,9 +80,9 @@ export const confirmedStep = ({ path, access, submit, danger = false, notice, go
     return formPage({ title, crumbs, facts, fields: nameFields(name, affected), submit, danger, cancel }, typed);
   },
   async receive(visit, form) {
-    const { name, affected, cancel, undo, carryOut } = await question(visit);
+    const { name, affected, cancel, undo, execute } = await question(visit);
     requireTypedName(form, name, affected);
-    await carryOut();
+    await execute();
     return { goTo: goTo ?? cancel, notice, undo };
   },
 });

@@ -188,8 +188,8 @@ export const namesOfField = ({ name, alias = [] }: Pick<Field, 'name' | 'alias'>
 ];
 
 /** Problems with unknown fields are shown for the whole form; `redirect_uris.1` and `redirect_uris[1]` belong to `redirect_uris`. */
-function ofField({ field, message: told }: FieldMessage, fields: readonly Field[]): Problem {
-  const message = typeof told === 'string' ? refusalText(told) : told;
+function ofField({ field, message: given }: FieldMessage, fields: readonly Field[]): Problem {
+  const message = typeof given === 'string' ? refusalText(given) : given;
   const found =
     field === undefined
       ? undefined

@@ -11,7 +11,7 @@ interface LanguageLocals extends Translator {
   readonly lang: string;
   readonly dir: string;
   /** The same page in each language. */
-  readonly tongues: readonly { readonly lang: string; readonly name: string; readonly href: string; readonly current: boolean }[];
+  readonly languageLinks: readonly { readonly lang: string; readonly name: string; readonly href: string; readonly current: boolean }[];
 }
 
 export interface ConsoleLanguages {
@@ -24,8 +24,8 @@ export function consoleLanguages(log: Logger): ConsoleLanguages {
   const translatorFor = translatorsFor(log, 'the console');
   return {
     of(ctx, person) {
-      const { lang, dir, languages: tongues } = consoleLanguage(ctx, person?.language);
-      return { ...translatorFor(lang), lang, dir, tongues };
+      const { lang, dir, languages: languageLinks } = consoleLanguage(ctx, person?.language);
+      return { ...translatorFor(lang), lang, dir, languageLinks };
     },
   };
 }

@@ -19,7 +19,7 @@ export async function withTimeout<T, Other>(work: Promise<T>, otherwise: () => O
  * A signal that aborts after the time, or with another signal. Not `AbortSignal.any`: in Node.js 20 the garbage collector removes a timeout
  * that nothing else references, so it never fires.
  */
-export function signalWithin(milliseconds: number, other?: AbortSignal | null): AbortSignal {
+export function timeoutSignal(milliseconds: number, other?: AbortSignal | null): AbortSignal {
   const controller = new AbortController();
   const { signal } = controller;
   setTimeout(() => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), milliseconds).unref();

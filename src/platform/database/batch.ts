@@ -78,7 +78,7 @@ function queue<Question, Answer>(
   async function send(batch: readonly Waiting<Question, Answer>[]): Promise<void> {
     underWay += 1;
     let isHeldUp = false;
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       isHeldUp = true;
       heldUp += 1;
       schedule();
@@ -97,7 +97,7 @@ function queue<Question, Answer>(
       // In parallel, so that one that waits for a lock does not delay the others.
       else await Promise.all(batch.map(alone));
     } finally {
-      clearTimeout(patience);
+      clearTimeout(timer);
       underWay -= 1;
       if (isHeldUp) heldUp -= 1;
       schedule();

@@ -172,4 +172,4 @@ export const attributesIn = (url: string): string =>
   new URL(serversIn(url)[0] ?? url).searchParams.get('target_session_attrs') ?? 'read-write';
 
 /** Must a server be checked for writes before it is used? Always with several servers, and if the URL requires it. */
-export const isToTakeWrites = (url: string): boolean => serversIn(url).length > 1 || url.includes('target_session_attrs=');
+export const shouldTakeWrites = (url: string): boolean => serversIn(url).length > 1 || url.includes('target_session_attrs=');

@@ -6,13 +6,13 @@
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import ipaddr from 'ipaddr.js';
 import { Agent, Headers, type RequestInit, type Response, fetch as request } from 'undici';
-import { signalWithin } from '../clock/timeout.ts';
+import { timeoutSignal } from '../clock/timeout.ts';
 import { timings } from '../clock/timings.ts';
 import type { Config } from '../config/config.ts';
 import { inSpan, outboundTraceHeaders, type SpanFacts } from '../telemetry/tracing.ts';
 
 /** Maximum bytes of a response. */
-export const LARGEST_ANSWER = 256 * 1024;
+export const LARGEST_RESPONSE = 256 * 1024;
 
 /** The service refused to make or complete the request. */
 export class OutboundRefused extends Error {
@@ -91,7 +91,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     headersTimeout: timings.outbound,
     bodyTimeout: timings.outbound,
     maxHeaderSize: 16 * 1024,
-    maxResponseSize: LARGEST_ANSWER,
+    maxResponseSize: LARGEST_RESPONSE,
     keepAliveTimeout: 1000,
   });
   const call: Outbound = async (url, init = {}) => {
@@ -101,7 +101,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     const bare = hostname.replace(/^\[|\]$/g, '');
     if (ipaddr.isValid(bare) && !mayConnectTo(bare, config)) throw new PrivateAddress(`${hostname} is not a public address`);
 
-    const signal = signalWithin(timings.outbound, init.signal);
+    const signal = timeoutSignal(timings.outbound, init.signal);
     const headers = new Headers(init.headers);
     headers.set('accept-encoding', 'identity');
     for (const [name, value] of Object.entries(outboundTraceHeaders())) headers.set(name, value);

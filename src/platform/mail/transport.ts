@@ -53,18 +53,18 @@ export interface SmtpServer {
   readonly replyTo?: string;
 }
 
-export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailTimeouts = timings.mail): Mailer {
+export function smtpMailer({ url, from, replyTo }: SmtpServer, timeouts: MailTimeouts = timings.mail): Mailer {
   const options = {
     url,
-    getSocket: guardedSocket(patience.connection),
+    getSocket: guardedSocket(timeouts.connection),
     pool: true as const,
     maxConnections: MOST_CONNECTIONS,
     // Only the outbox retries: with two retries, one could repeat an e-mail that the other has sent.
     maxRequeues: 0,
-    connectionTimeout: patience.connection,
-    greetingTimeout: patience.connection,
-    socketTimeout: patience.silence,
-    dnsTimeout: patience.connection,
+    connectionTimeout: timeouts.connection,
+    greetingTimeout: timeouts.connection,
+    socketTimeout: timeouts.silence,
+    dnsTimeout: timeouts.connection,
     ...(needsEncryption(url) && { requireTLS: true }),
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -87,7 +87,7 @@ export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailTim
         // RFC 3834 section 5: suppresses automatic replies.
         headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language, 'X-Auto-Response-Suppress': 'All' },
         // Also ends the connection: a hanging one would block another e-mail, and might still send this one.
-        signal: AbortSignal.timeout(patience.mail),
+        signal: AbortSignal.timeout(timeouts.mail),
       };
       try {
         await inSpan(span, () => transport.sendMail(mail));
@@ -96,7 +96,7 @@ export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailTim
       }
     },
     async verify() {
-      await inTime(transport.verify(), patience.mail);
+      await inTime(transport.verify(), timeouts.mail);
     },
     close: (gently = false) => (transport as Closing).close({ force: !gently }),
   };
@@ -117,10 +117,10 @@ const lookup = guardedLookup(REACHABLE);
 
 /**
  * Opens the connection itself, so that the checked address is the one that is used (http/outbound.ts).
- * @param patience milliseconds
+ * @param timeouts milliseconds
  */
 const guardedSocket =
-  (patience: number) =>
+  (timeouts: number) =>
   ({ host = 'localhost', port, secure = false }: SocketWanted, done: SocketOpened): void => {
     const bare = host.replace(/^\[|\]$/g, '');
     if (isIP(bare) !== 0 && !mayConnectTo(bare, REACHABLE)) {
@@ -135,7 +135,7 @@ const guardedSocket =
       done(error, error === null ? { connection } : undefined);
     };
     const opened = (): void => end(null);
-    const late = setTimeout(() => end(Object.assign(new Error('Connection timeout'), { code: 'ETIMEDOUT' })), patience);
+    const late = setTimeout(() => end(Object.assign(new Error('Connection timeout'), { code: 'ETIMEDOUT' })), timeouts);
     connection.once('error', end).once('connect', opened);
   };
 

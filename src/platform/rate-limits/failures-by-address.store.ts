@@ -15,13 +15,13 @@ export interface FailureLimit {
 }
 
 /** @returns seconds until the next attempt; undefined: now */
-export async function secondsBarred(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number | undefined> {
+export async function secondsBlocked(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number | undefined> {
   const state = await limiter(pool, limit).get(key);
   return state !== null && state.consumedPoints >= limit.most ? seconds(state) : undefined;
 }
 
 /** The same within a transaction, which has a connection already. */
-export async function secondsBarredWithin(trx: Executor, limit: FailureLimit, key: string): Promise<number | undefined> {
+export async function secondsBlockedWithin(trx: Executor, limit: FailureLimit, key: string): Promise<number | undefined> {
   const now = present().getTime();
   const counted = trx(TABLE)
     .where({ key: countedUnder(limit, key) })

@@ -7,7 +7,7 @@ import { isSignInRequest } from '../storage/device-code-adapter.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 
 /** Marks a request as answered from its session; called by oidc-provider. */
-export function answersBySession(ctx: KoaContextWithOIDC): void {
+export function issuesInSession(ctx: KoaContextWithOIDC): void {
   const request = requestStateOf(ctx);
   if (request !== undefined) request.writes.bySession = true;
 }

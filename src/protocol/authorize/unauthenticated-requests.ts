@@ -14,17 +14,17 @@ const MOST = 2000;
 export const REQUEST_BATCH = 50;
 const MOST_NETWORKS = 10_000;
 
-export interface UnansweredRequestsParts {
+export interface UnauthenticatedRequestsParts {
   readonly rateLimits: boolean;
   /** Counts requests for all processes. @returns seconds for which the network is blocked; undefined: it is not blocked */
   countShared(network: string, requests: number): Promise<number | undefined>;
 }
 
-export class UnansweredRequests {
+export class UnauthenticatedRequests {
   readonly #counts = new LRUCache<string, { count: number }>({ ...atMost(MOST_NETWORKS), ttl: LIFETIMES.unansweredInteraction * 1000 });
-  readonly #parts: UnansweredRequestsParts;
+  readonly #parts: UnauthenticatedRequestsParts;
 
-  constructor(parts: UnansweredRequestsParts) {
+  constructor(parts: UnauthenticatedRequestsParts) {
     this.#parts = parts;
   }
 

@@ -28,7 +28,7 @@ export class WrongSecrets {
   constructor(readonly parts: WrongSecretsParts) {}
 
   /** Can the application's secret be compared? */
-  isHeard(req: IncomingMessage, clientId: string): boolean {
+  isAllowed(req: IncomingMessage, clientId: string): boolean {
     return this.#barredFor(req, clientId) <= 0;
   }
 

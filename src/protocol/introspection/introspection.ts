@@ -2,7 +2,7 @@
  * Introspection (RFC 7662).
  * 1. The client authenticates: in oidc-provider, or in short-path.ts for a plain `client_secret_basic`.
  * 2. The token is looked up once, with its user (`findModel`).
- * 3. `mayAskAbout` decides whether the client may introspect the token.
+ * 3. `mayIntrospectTokenOf` decides whether the client may introspect the token.
  * 4. `introspectionResponse` builds the response for both paths.
  */
 import type { IncomingMessage } from 'node:http';
@@ -27,7 +27,7 @@ export async function mayIntrospect(
 ): Promise<boolean> {
   await checkProof(ctx, token);
   const owner = token.clientId === undefined ? undefined : await ctx.oidc.provider.Client.find(token.clientId);
-  return owner !== undefined && mayAskAbout(client, owner);
+  return owner !== undefined && mayIntrospectTokenOf(client, owner);
 }
 
 type AskingClient = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
@@ -37,7 +37,7 @@ type AskingClient = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
  * Tokens of a deactivated or deleted application are inactive for everyone.
  * @param owner the client that the token was issued to
  */
-export const mayAskAbout = (client: AskingClient, owner: Pick<Client, 'clientId'>): boolean =>
+export const mayIntrospectTokenOf = (client: AskingClient, owner: Pick<Client, 'clientId'>): boolean =>
   owner.clientId === client.clientId || (client.tokenEndpointAuthMethod !== 'none' && clientSettings(client).introspectAny);
 
 const INACTIVE = { active: false };
@@ -134,7 +134,7 @@ export const wantsSigned = ({ headers }: IncomingMessage): boolean => headers.ac
 export const acceptedIntrospection = (req: IncomingMessage): string => (wantsSigned(req) ? SIGNED : 'application/json');
 
 /** Replaces oidc-provider's response after it has authenticated the client and looked up the token. */
-export async function introspectionAnswer(ctx: KoaContextWithOIDC, parts: IntrospectionParts): Promise<object> {
+export async function replaceIntrospectionResponse(ctx: KoaContextWithOIDC, parts: IntrospectionParts): Promise<object> {
   const { format, findUser, subjects } = parts;
   const { entities, client, issuer } = ctx.oidc;
   const { presentedJwt: presented } = requestStateOf(ctx) ?? {};

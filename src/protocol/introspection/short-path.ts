@@ -13,10 +13,10 @@ import type { ReadReplica } from '../../platform/database/database.ts';
 import { repeated } from '../authorize/parameters.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { Client, Provider } from '../library/oidc-provider.ts';
-import { sendJson } from '../servers/answers.ts';
 import { basicCredentials, bearerToken } from '../servers/credentials.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { isPlainForm, noteForm, readText } from '../servers/form.ts';
+import { sendJson } from '../servers/responses.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
 import { findModelOnReplica } from '../storage/replica-reads.store.ts';
 import { noteFailure, shareLookup } from '../storage/request-state.ts';
@@ -26,7 +26,7 @@ import { type AccessTokenFormat, looksLikeJwt } from '../token/access-token-form
 import { isActive } from '../token/account.ts';
 import type { ClaimedToken } from '../token/server-claims.ts';
 import { mayReadUserinfo, type UserinfoParts, userinfoResponse } from '../userinfo/userinfo.ts';
-import { type IntrospectionParts, introspectionResponse, mayAskAbout, wantsSigned } from './introspection.ts';
+import { type IntrospectionParts, introspectionResponse, mayIntrospectTokenOf, wantsSigned } from './introspection.ts';
 
 export interface ShortPathParts {
   readonly provider: Provider;
@@ -43,22 +43,22 @@ export interface ShortPathParts {
 }
 
 /** @returns the response body; undefined: the library must answer */
-type Answer = (parts: ShortPathParts, req: IncomingMessage) => Promise<object | undefined>;
+type Handler = (parts: ShortPathParts, req: IncomingMessage) => Promise<object | undefined>;
 
 /** Shared by all servers: V8 would optimize functions of each server separately. */
-const ANSWERS: Readonly<Record<string, Answer>> = {
+const HANDLERS: Readonly<Record<string, Handler>> = {
   [`POST ${ROUTES.introspection}`]: introspection,
   [`GET ${ROUTES.userinfo}`]: userinfo,
 };
 
 /** Answers a request to one of the two endpoints of a server if possible. @returns whether it was answered */
-export async function answerShortly(parts: ShortPathParts, req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
-  const answer = ANSWERS[`${req.method} ${path}`];
+export async function respondByShortPath(parts: ShortPathParts, req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
+  const handler = HANDLERS[`${req.method} ${path}`];
   // CORS needs the application, and a query needs the library's parameter checks.
-  if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
+  if (handler === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
   let body: object | undefined;
   try {
-    body = await answer(parts, req);
+    body = await handler(parts, req);
   } catch (failure) {
     // The library reports the error. A second lookup would wait again for a database that hangs.
     noteFailure(req, failure);
@@ -69,26 +69,26 @@ export async function answerShortly(parts: ShortPathParts, req: IncomingMessage,
 }
 
 /** Looks a token up for both paths. Results of a replica are used only if plainly valid: unknown tokens and refusals are checked on the primary. */
-async function look(
+async function findToken(
   req: IncomingMessage,
   { state, replica }: Pick<ShortPathParts, 'state' | 'replica'>,
   handle: string,
 ): Promise<FoundModel | undefined> {
   const id = rowKey(handle);
-  const nearby = replica && (await findModelOnReplica(replica, id, state.key, epochSeconds()));
-  if (nearby !== undefined && isPlain(nearby) && hasOwner(nearby)) return nearby;
-  const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
-  shareLookup(req, id, looked);
-  return looked;
+  const onReplica = replica && (await findModelOnReplica(replica, id, state.key, epochSeconds()));
+  if (onReplica !== undefined && isPlain(onReplica) && hasOwner(onReplica)) return onReplica;
+  const found = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
+  shareLookup(req, id, found);
+  return found;
 }
 
 async function userinfo(
   { provider, issuer, server, format, userinfo: parts, uses, ...places }: ShortPathParts,
   req: IncomingMessage,
-): ReturnType<Answer> {
+): ReturnType<Handler> {
   const presented = bearerToken(req.headers.authorization);
   if (presented === undefined || req.headers['content-type'] !== undefined) return undefined;
-  const found = await look(req, places, await format.handleOf(presented));
+  const found = await findToken(req, places, await format.handleOf(presented));
   const { account } = found ?? {};
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
   const client = await provider.Client.find(String(found.payload.clientId));
@@ -102,7 +102,7 @@ async function userinfo(
 async function introspection(
   { provider, issuer, format, introspected, wrongSecrets, uses, ...places }: ShortPathParts,
   req: IncomingMessage,
-): ReturnType<Answer> {
+): ReturnType<Handler> {
   const findClient = (id: string) => provider.Client.find(id);
   const credentials = plainCredentials(req.headers.authorization);
   if (credentials === undefined || !isPlainForm(req) || wantsSigned(req) || PROOFS.some((name) => name in req.headers)) return undefined;
@@ -117,20 +117,20 @@ async function introspection(
   // Checked as late as possible: the body may arrive long after the header, and a client that was blocked meanwhile must learn nothing. For
   // encrypted responses the library reports the required Accept header.
   if (client === undefined || client.introspectionEncryptedResponseAlg !== undefined) return undefined;
-  if (!wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
+  if (!wrongSecrets.isAllowed(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
   const handle = await format.handleOf(presented);
-  const found = await look(req, places, handle);
+  const found = await findToken(req, places, handle);
   if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
   const ownerId = String(found.payload.clientId);
   const owner = ownerId === client.clientId ? client : await findClient(ownerId);
-  if (owner === undefined || !mayAskAbout(client, owner)) return undefined;
+  if (owner === undefined || !mayIntrospectTokenOf(client, owner)) return undefined;
   uses.note(client.clientId);
   const token = { handle, presented: looksLikeJwt(presented) ? presented : undefined, owner };
   return introspectionResponse(found, token, issuer, introspected);
 }
 
 /** Fields of a stored token that this path supports. Tokens with other fields, such as a key binding, go to the library. */
-const UNDERSTOOD: ReadonlySet<string> = new Set([
+const SUPPORTED_FIELDS: ReadonlySet<string> = new Set([
   ...['kind', 'iat', 'exp', 'clientId', 'accountId', 'grantId', 'gty', 'scope', 'rar', 'extra', 'sid', 'sessionUid', 'resource'],
   ...['acr', 'amr', 'authTime', 'nonce', 'rotations', 'iiat', 'deviceId', 'predecessor', 'orgId'],
 ]);
@@ -141,7 +141,7 @@ const isPlain = ({ model, payload, consumedAt, expiresAt }: FoundModel): boolean
   payload.kind === model &&
   consumedAt === undefined &&
   Math.floor(expiresAt) > epochSeconds() &&
-  Object.keys(payload).every((name) => UNDERSTOOD.has(name) || isEmpty(payload[name]));
+  Object.keys(payload).every((name) => SUPPORTED_FIELDS.has(name) || isEmpty(payload[name]));
 
 /** An application alone, or with an active user. */
 function hasOwner({ model, payload, account }: FoundModel): boolean {

@@ -106,7 +106,7 @@ const confirmations = (keyring: Keyring, sessionUid: string): readonly string[] 
   keyring.keysOf('logout confirmation').map((key) => createHmac('sha256', key).update(sessionUid).digest('base64url'));
 
 /** Answers `GET` and `POST {oauth_base}/logout`. */
-export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
+export async function handleLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
   const { provider, subjects, pages, keyring, config, endSession } = parts;
   ctx.set('Cache-Control', 'no-store');
   // The confirmation form has the request's parameters in its URL, an application's form has them in its body.

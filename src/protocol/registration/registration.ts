@@ -8,10 +8,10 @@ import { RegistrationRefused } from '../../features/registration/client-metadata
 import type { ClientRegistration, RegistrationCall } from '../../features/registration/registration.service.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
-import { sendJson } from '../servers/answers.ts';
 import { bearerToken } from '../servers/credentials.ts';
 import { REGISTRATION, registeredClientIn } from '../servers/endpoints.ts';
 import { readText } from '../servers/form.ts';
+import { sendJson } from '../servers/responses.ts';
 
 /** Bytes. */
 const LARGEST_BODY = 32 * 1024;
@@ -27,13 +27,13 @@ interface RegistrationParts {
 export const isRegistration = (path: string): boolean => path === REGISTRATION || registeredClientIn(path) !== undefined;
 
 /** Answers a request to one of the two endpoints. @param connection the sender */
-export async function answerRegistration(
+export async function handleRegistration(
   registration: ClientRegistration,
   { server, scopes, issuer }: RegistrationParts,
   { req, res, path }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly path: string },
   connection: RegistrationCall['connection'],
 ): Promise<void> {
-  if (req.method === 'OPTIONS') return answerPreflight(res);
+  if (req.method === 'OPTIONS') return respondToPreflight(res);
   const token = bearerToken(req.headers.authorization);
   const call: RegistrationCall = { server, issuer, scopes: scopes.map(({ name }) => name), token, connection };
   try {
@@ -73,7 +73,7 @@ function refuse(res: ServerResponse, error: unknown): void {
 }
 
 /** Fetch standard, section 3.2.2. */
-function answerPreflight(res: ServerResponse): void {
+function respondToPreflight(res: ServerResponse): void {
   const headers = {
     'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE',
     'Access-Control-Allow-Headers': 'authorization, content-type',

@@ -13,14 +13,14 @@ import { timings } from '../../platform/clock/timings.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Change } from '../../platform/database/notifications.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { answerShortly } from '../introspection/short-path.ts';
-import { answerRegistration, isRegistration } from '../registration/registration.ts';
+import { respondByShortPath } from '../introspection/short-path.ts';
+import { handleRegistration, isRegistration } from '../registration/registration.ts';
 import { findServerRevisions } from '../storage/server-state.store.ts';
-import { sendJson } from './answers.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA, OPENID_CONFIGURATION, withoutAlias } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
+import { sendJson } from './responses.ts';
 
 /** Fraction of the cache time after which a server in use is checked together with another one that is due. */
 const NEARLY_DUE = 0.9;
@@ -141,14 +141,14 @@ export class AuthorizationServers {
     }
     if (isRegistration(destination.path)) {
       const { registration, describe } = this.parts;
-      await answerRegistration(registration, built, { req, res, path: destination.path }, describe(req));
+      await handleRegistration(registration, built, { req, res, path: destination.path }, describe(req));
       return true;
     }
     if (req.method === 'OPTIONS' && !isPreflight(req)) {
       respondMethods(res, methods);
       return true;
     }
-    if (await answerShortly(built.shortPath, req, res, destination.path)) return true;
+    if (await respondByShortPath(built.shortPath, req, res, destination.path)) return true;
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     // oidc-provider finds its mount path here, as express would leave it.

@@ -15,7 +15,7 @@ import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
-import type { UnansweredRequests } from '../authorize/unauthenticated-requests.ts';
+import type { UnauthenticatedRequests } from '../authorize/unauthenticated-requests.ts';
 import type { IssuerKeys } from '../client-authentication/foreign-jwt.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { ClientDirectory } from '../storage/client-adapter.ts';
@@ -46,7 +46,7 @@ export interface ProviderParts {
   readonly certificates: ClientCertificates;
   readonly wrongSecrets: WrongSecrets;
   readonly uses: ApplicationUses;
-  readonly unanswered: UnansweredRequests;
+  readonly unanswered: UnauthenticatedRequests;
   readonly userCodes: UserCodeFailures;
   /** Counts a sign-in request (CIBA). @param hint user @returns seconds until the application's requests are accepted again; undefined: now */
   countSignInRequest(clientId: string, hint: string): Promise<number | undefined>;

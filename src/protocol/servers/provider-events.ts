@@ -1,5 +1,5 @@
 /** Handlers of oidc-provider's events. */
-import { answersBySession } from '../authorize/ended-session.ts';
+import { issuesInSession } from '../authorize/ended-session.ts';
 import type { Provider } from '../library/oidc-provider.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
 import type { ProviderParts } from './dependencies.ts';
@@ -14,7 +14,7 @@ export function watchProvider(provider: Provider, issuer: string, { log, request
     Object.assign(ctx.body as object, { error_description: error.error_description });
   });
   provider.on('authorization.success', (ctx, response = {}) => {
-    answersBySession(ctx);
+    issuesInSession(ctx);
     // The library omits it beside an ID token. Clients that follow RFC 9207 section 2.4 expect it in every response.
     response.iss = issuer;
   });

@@ -27,7 +27,7 @@ import { assertionAudiences, checkAssertion, noteAssertion } from '../client-aut
 import { deviceFlow } from '../device/device-flow.ts';
 import { DelegatedTokens } from '../exchange/delegated-tokens.ts';
 import { registerExchangeGrants } from '../exchange/exchange-grants.ts';
-import { introspectionAnswer, mayIntrospect } from '../introspection/introspection.ts';
+import { mayIntrospect, replaceIntrospectionResponse } from '../introspection/introspection.ts';
 import type { ShortPathParts } from '../introspection/short-path.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { applyPatches } from '../library/patches.ts';
@@ -48,14 +48,14 @@ import { rotateRefreshToken } from '../token/refresh-rotation.ts';
 import { serverClaims } from '../token/server-claims.ts';
 import { createSubjects, type Subjects } from '../token/subjects.ts';
 import { tokenHooks } from '../token/token-hooks.ts';
-import { userinfoAnswer } from '../userinfo/userinfo.ts';
+import { replaceUserinfoResponse } from '../userinfo/userinfo.ts';
+import { clientDocumentRules } from './client-documents.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { showProtocolError } from './error-pages.ts';
 import { checkFapi2Assertion, checkFapi2Client, codeLifetime, isFapi2 } from './fapi2.ts';
-import { introductionRules } from './introductions.ts';
 import { responseAlgs, SigningKeyInProcess, verificationKeys } from './keys.ts';
 import { aliasOf, mtlsFeature, mtlsMetadata, TLS_METHODS } from './mtls.ts';
 import { watchProvider } from './provider-events.ts';
@@ -139,7 +139,7 @@ export function buildServer(
     profile: server.profile,
     clientIdMetadata: server.clientIdMetadata,
   };
-  const clients = new ClientAdapter(state, deps.clients, offer, introductionRules(server, deps));
+  const clients = new ClientAdapter(state, deps.clients, offer, clientDocumentRules(server, deps));
 
   const configuration: Configuration = {
     adapter: adapters({ clients, state, keyring, longestSession: longestSession(signIn) }),
@@ -252,8 +252,8 @@ export function buildServer(
     formPost: formPostMode(deps.pages),
     aliasOf: (req, url) => aliasOf(config, req, url),
     answers: {
-      introspection: (ctx) => introspectionAnswer(ctx, introspected),
-      userinfo: (ctx) => userinfoAnswer(ctx, userinfoParts),
+      introspection: (ctx) => replaceIntrospectionResponse(ctx, introspected),
+      userinfo: (ctx) => replaceUserinfoResponse(ctx, userinfoParts),
     },
     claimOnce: (issuerOfValue, id, until) => state.claim(`used once ${JSON.stringify([issuerOfValue, id])}`, until),
     async judge(token) {

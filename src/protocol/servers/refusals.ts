@@ -174,9 +174,9 @@ export async function noteError(
   const isRequest = REQUESTS.has(ctx.path) || RESUMED.test(ctx.path);
   const endpoint = isRequest ? 'authorize' : 'token';
   // At the other endpoints, only failed client authentication is recorded.
-  const isTold = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');
+  const isRecorded = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');
   const redirectUri = error === 'invalid_redirect_uri' ? shortText(oidc?.params?.redirect_uri) : undefined;
-  const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name }, redirectUri } as const) : undefined;
+  const rejected = isRecorded && clientId !== undefined ? ({ endpoint, clientId, server: { id, name }, redirectUri } as const) : undefined;
   await reject({ error, description }, rejected, ctx.req);
 }
 

@@ -14,9 +14,9 @@ import { prepareBasic } from '../client-authentication/client-authentication.ts'
 import { explainFederation, prepareFederated } from '../client-authentication/federated-client.ts';
 import { prepareConfirmation, settleConfirmation, setVerificationUri } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
-import { acceptedIntrospection, type IntrospectionParts, introspectionAnswer } from '../introspection/introspection.ts';
+import { acceptedIntrospection, type IntrospectionParts, replaceIntrospectionResponse } from '../introspection/introspection.ts';
 import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
-import { answerLogout } from '../logout/logout.ts';
+import { handleLogout } from '../logout/logout.ts';
 import type { Directory } from '../storage/directory.ts';
 import { SessionEnded } from '../storage/protocol-writes.store.ts';
 import { beginRequest, requestStateOf, throwRecordedFailure } from '../storage/request-state.ts';
@@ -25,8 +25,7 @@ import type { AccessTokenFormat } from '../token/access-token-format.ts';
 import { slowDownPolling } from '../token/polling.ts';
 import { clientInHeader, clientInQuery, passRequestBody, prepareTokenForm, prepareUserinfo } from '../token/presented-token.ts';
 import type { Subjects } from '../token/subjects.ts';
-import { type UserinfoParts, userinfoAnswer, userinfoRule } from '../userinfo/userinfo.ts';
-import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
+import { replaceUserinfoResponse, type UserinfoParts, userinfoRule } from '../userinfo/userinfo.ts';
 import { clientSettings } from './client-settings.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, ROUTES, shareWithOrigin } from './endpoints.ts';
@@ -36,6 +35,7 @@ import { isFapi2 } from './fapi2.ts';
 import { isPlainForm, readProtocolForm, refuseRepeated } from './form.ts';
 import { removeUnpublishedKeys } from './keys.ts';
 import { noteError } from './refusals.ts';
+import { commitWrites, finishProgramResponse, respondWithError } from './responses.ts';
 import { deviceCookie } from './session-device.ts';
 
 export interface PipelineParts extends ProviderParts {
@@ -128,8 +128,8 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       if (ctx.path === ROUTES.device_authorization && ctx.status === 200) setVerificationUri(ctx, config.baseUrl);
       // The JWT was created from the same response.
       if (ctx.status === 200 && typeof ctx.body === 'object') {
-        if (ctx.path === ROUTES.introspection && ctx.method === 'POST') ctx.body = await introspectionAnswer(ctx, introspected);
-        if (ctx.path === ROUTES.userinfo) ctx.body = await userinfoAnswer(ctx, userinfo);
+        if (ctx.path === ROUTES.introspection && ctx.method === 'POST') ctx.body = await replaceIntrospectionResponse(ctx, introspected);
+        if (ctx.path === ROUTES.userinfo) ctx.body = await replaceUserinfoResponse(ctx, userinfo);
       }
       await commitWrites(ctx, state);
       const client = ctx.status < 400 ? ctx.oidc?.client : undefined;
@@ -139,9 +139,9 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
     } catch (failure) {
       const error = asProtocolError(failure);
       if (!(error instanceof errors.OIDCProviderError)) log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
-      answerWithError(ctx, error);
+      respondWithError(ctx, error);
     }
-    finishProgramAnswer(ctx);
+    finishProgramResponse(ctx);
     if (ctx.status >= 400) await noteError(parts, ctx, ctx.body as { readonly error: string; readonly error_description?: string });
     await shareWithOrigin(ctx, (origin) => isOriginAllowed(database, origin));
   };
@@ -155,7 +155,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       const giveDevice = deviceCookie(ctx, config);
       if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, (query) => merge(ctx, query));
       if (ctx.path === ROUTES.code_verification && !(await prepareConfirmation(ctx, parts))) return;
-      if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
+      if (ctx.path === ROUTES.end_session) await handleLogout(ctx, parts);
       else await next();
       if (ctx.path === ROUTES.code_verification) await settleConfirmation(ctx, parts);
       giveDevice();

@@ -12,7 +12,7 @@ import { applicationSecretContext } from '../../features/applications/sealed-sec
 import { encryptedAlg, RESPONSE_KINDS, RESPONSE_SETTINGS, signedAlg } from '../../features/applications/settings/algorithms.policy.ts';
 import type { SigningAlg } from '../../features/authorization-servers/signing-keys.policy.ts';
 import { ClientDocumentRefused } from '../../features/client-documents/client-document.service.ts';
-import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
+import type { ClientDocuments, Requester } from '../../features/client-documents/client-documents.service.ts';
 import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '../../features/client-documents/client-id.policy.ts';
 import { CIBA_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { isAcceptedAt } from '../../features/registration/registration.policy.ts';
@@ -28,9 +28,9 @@ import { NoAdapter } from './no-adapter.ts';
 import type { ServerState } from './server-state.ts';
 
 const MOST_KEPT = 5000;
-const MOST_INTRODUCED = 500;
+const MOST_DOCUMENT_CLIENTS = 500;
 /** Requester of a document that a pending sign-in needs. */
-const OURSELVES: Asker = { network: 'this service' };
+const THIS_SERVICE: Requester = { network: 'this service' };
 /** Creation time of URL client IDs, which are never reassigned. */
 const EVER = new Date(0);
 
@@ -42,10 +42,10 @@ export class ClientDirectory {
 
   /** Cache for clients with a metadata document, including unknown ones. Separate, because strangers determine their number. */
   readonly #rows = new LRUCache<string, { readonly row: Application | undefined; readonly checkedAt: number }>({
-    ...atMost(MOST_INTRODUCED),
+    ...atMost(MOST_DOCUMENT_CLIENTS),
   });
   /** Parsed metadata for each cached document or record. */
-  readonly #introduced = new WeakMap<object, AdapterPayload>();
+  readonly #byDocument = new WeakMap<object, AdapterPayload>();
 
   constructor(
     readonly database: Database,
@@ -73,17 +73,17 @@ export class ClientDirectory {
    * A client with a metadata document. The document is fetched when a request starts something, e.g. a sign-in. Elsewhere, e.g. at
    * introspection, the stored application is used, so that tokens do not depend on the document's host.
    * @param id a client ID that is a URL
-   * @param asker the request that starts something
+   * @param requester the request that starts something
    * @throws {ClientDocumentRefused}
    */
-  async findIntroduced(id: string, asker: Asker | undefined): Promise<AdapterPayload | undefined> {
+  async findByDocument(id: string, requester: Requester | undefined): Promise<AdapterPayload | undefined> {
     const found = await this.#rowOf(id);
     if (found !== undefined && (found.status !== 'ACTIVE' || found.origin !== 'INTRODUCED')) return undefined;
-    const client = found !== undefined && asker === undefined ? found : await this.documents.find(id, asker ?? OURSELVES);
-    const known = this.#introduced.get(client);
+    const client = found !== undefined && requester === undefined ? found : await this.documents.find(id, requester ?? THIS_SERVICE);
+    const known = this.#byDocument.get(client);
     // A URL always identifies the same client, even after its record was deleted and created again.
     const metadata = known ?? metadataOf({ ...client, origin: 'INTRODUCED', registeredAt: null, created: EVER }, []);
-    this.#introduced.set(client, metadata);
+    this.#byDocument.set(client, metadata);
     return metadata;
   }
 
@@ -220,9 +220,9 @@ export interface ServerOffer {
 }
 
 /** How a client with a metadata document is looked up for a request. */
-export interface IntroductionRules {
+export interface ClientDocumentRules {
   /** @returns undefined where nothing starts: introspection, userinfo, revocation and logout */
-  askerOf(ctx: KoaContextWithOIDC): Asker | undefined;
+  requesterOf(ctx: KoaContextWithOIDC): Requester | undefined;
   /** Records that a client was refused. */
   refused(ctx: KoaContextWithOIDC, id: string, refusal: ClientDocumentRefused): Promise<void>;
 }
@@ -239,7 +239,7 @@ export class ClientAdapter extends NoAdapter {
     readonly server: ServerState,
     readonly directory: ClientDirectory,
     readonly offer: ServerOffer,
-    readonly introductions: IntroductionRules,
+    readonly documentRules: ClientDocumentRules,
   ) {
     super();
   }
@@ -250,7 +250,7 @@ export class ClientAdapter extends NoAdapter {
 
   /** @param ctx the request that needs the client; undefined outside of one */
   async lookUp(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
-    const metadata = isClientIdUrl(id) ? await this.#introduced(id, ctx) : await this.server.read(() => this.directory.find(id));
+    const metadata = isClientIdUrl(id) ? await this.#byDocument(id, ctx) : await this.server.read(() => this.directory.find(id));
     if (metadata === undefined || !isAcceptedAt(this.offer.serverId, clientSettings(metadata))) return undefined;
     const seen = this.#seen.get(metadata) ?? this.#present(metadata);
     this.#seen.set(metadata, seen);
@@ -258,15 +258,15 @@ export class ClientAdapter extends NoAdapter {
   }
 
   /** @throws {errors.InvalidClient} the document is refused and the client starts something */
-  async #introduced(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
+  async #byDocument(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
     if (!acceptsClientId(this.offer.clientIdMetadata, id)) return undefined;
-    const asker = ctx && this.introductions.askerOf(ctx);
+    const requester = ctx && this.documentRules.requesterOf(ctx);
     try {
-      return await this.server.read(() => this.directory.findIntroduced(id, asker));
+      return await this.server.read(() => this.directory.findByDocument(id, requester));
     } catch (error) {
       if (!(error instanceof ClientDocumentRefused)) throw error;
-      if (ctx === undefined || asker === undefined) return undefined;
-      await this.introductions.refused(ctx, id, error);
+      if (ctx === undefined || requester === undefined) return undefined;
+      await this.documentRules.refused(ctx, id, error);
       throw new errors.InvalidClient(`the client ID metadata document is refused: ${error.message}`, error.message);
     }
   }

@@ -50,7 +50,7 @@ export interface TokenHooksParts {
 }
 
 /** Parameters of an OAuth request that a hook receives; none is a secret. */
-const TOLD = [
+const SENT_PARAMETERS = [
   'grant_type',
   'response_type',
   'response_mode',
@@ -80,7 +80,7 @@ export function tokenHooks({ server, issuer, state, access, claims, audienceOf, 
     const { client, params, body } = ctx.oidc;
     const user = userId === undefined ? undefined : (currentRequest()?.accounts.get(userId) ?? (await readUser(userId)));
     const given: Values = { ...body, ...params };
-    const parameters = TOLD.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name].slice(0, 2048)]] : []));
+    const parameters = SENT_PARAMETERS.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name].slice(0, 2048)]] : []));
     const facts: TokenHookFacts = {
       ...planned,
       hookId: rule.hookId,

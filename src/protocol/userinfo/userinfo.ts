@@ -83,7 +83,7 @@ export async function userinfoResponse(
 }
 
 /** Replaces oidc-provider's response after it has accepted the token. */
-export async function userinfoAnswer(ctx: KoaContextWithOIDC, parts: UserinfoParts): Promise<object> {
+export async function replaceUserinfoResponse(ctx: KoaContextWithOIDC, parts: UserinfoParts): Promise<object> {
   const token = ctx.oidc.entities.AccessToken;
   const account = token === undefined ? undefined : requestStateOf(ctx)?.accounts.get(token.accountId);
   const { client } = ctx.oidc;

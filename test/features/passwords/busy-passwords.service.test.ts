@@ -1,7 +1,7 @@
 /** Sign-ins that wait for their password hashes hold nobody else up. test/long/sign-in-storm.test.ts shows it under load. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inTurn, MAX_CONCURRENT_HASHES, MOST_WAITING } from '../../../src/features/passwords/passwords.service.ts';
+import { hashSemaphore, MAX_CONCURRENT_HASHES, MOST_WAITING } from '../../../src/features/passwords/passwords.service.ts';
 import { createClient, post, tokensFor, userinfo } from '../../protocol/servers/relying-party.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
@@ -17,7 +17,7 @@ test('while no password can be compared, tokens are issued, refreshed, introspec
   const until = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const queue = Array.from({ length: MAX_CONCURRENT_HASHES + MOST_WAITING }, () => inTurn(() => until));
+  const queue = Array.from({ length: MAX_CONCURRENT_HASHES + MOST_WAITING }, () => hashSemaphore(() => until));
   try {
     const signIn = await service.api('POST', '/authn', { username: user.login, password: user.password });
     assert.equal(signIn.status, 503, 'the queue is full');

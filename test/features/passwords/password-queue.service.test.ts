@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { pbkdf2Sync } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { importedInTurn, MOST_IMPORTED_WAITING, MOST_WAITING, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
+import {
+  importedHashSemaphore,
+  MOST_IMPORTED_WAITING,
+  MOST_WAITING,
+  verifyPassword,
+} from '../../../src/features/passwords/passwords.service.ts';
 import { createSemaphore } from '../../../src/platform/concurrency/semaphore.ts';
 import { Overloaded } from '../../../src/platform/database/database-failures.ts';
 import { createClient, post } from '../../protocol/servers/relying-party.ts';
@@ -29,7 +34,7 @@ function held() {
 /** From now on a comparison with an imported hash waits for its turn. @param more that wait before it */
 async function holdImported(t: TestContext, more: number): Promise<void> {
   const { release, until } = held();
-  const queue = Promise.all(Array.from({ length: 1 + more }, () => importedInTurn(() => until)));
+  const queue = Promise.all(Array.from({ length: 1 + more }, () => importedHashSemaphore(() => until)));
   afterwards(t, async () => {
     release();
     await queue;

@@ -243,10 +243,10 @@ describe('sign-ins in the database', () => {
     const find = (name: string | undefined, deviceHash?: string, address = ADDRESS) =>
       findCandidate(services.database.pool, { name, deviceHash, address, now: NOW.getTime() });
     const alone = (await find(user.login.toUpperCase())).candidate;
-    assert.deepEqual([alone?.id, alone?.enrolled, alone?.deviceTold], [user.id, false, null]);
+    assert.deepEqual([alone?.id, alone?.enrolled, alone?.deviceNotified], [user.id, false, null]);
     await device(user, { told: false, locked_until: at(5) });
     const known = (await find(user.email ?? '', DEVICE)).candidate;
-    assert.deepEqual([known?.deviceTold, known?.deviceLockedUntil, known?.deviceExpires], [false, at(5), at(10)]);
+    assert.deepEqual([known?.deviceNotified, known?.deviceLockedUntil, known?.deviceExpires], [false, at(5), at(10)]);
     assert.deepEqual(await find(undefined), { barred: undefined, candidate: undefined });
 
     const other = await someone();

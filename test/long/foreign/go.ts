@@ -2,12 +2,12 @@
 import type { TestContext } from 'node:test';
 import { listen } from '../../support/listen.ts';
 import type { Service } from '../../support/service.ts';
-import { install, mustCarryOut } from './setting.ts';
+import { install, mustRun } from './setting.ts';
 
 /** @returns why the modules are not there; undefined when ./program is built */
 export async function build(cwd: string, ...modules: string[]): Promise<string | undefined> {
   const missing = (await install(cwd, 'go', 'mod', 'init', 'client')) ?? (await install(cwd, 'go', 'get', ...modules));
-  if (missing === undefined) await mustCarryOut(cwd, {}, 'go', 'build', '-o', 'program', '.');
+  if (missing === undefined) await mustRun(cwd, {}, 'go', 'build', '-o', 'program', '.');
   return missing;
 }
 

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { afterwards } from '../../support/afterwards.ts';
 import { freePort } from '../../support/process.ts';
-import { carryOut } from './setting.ts';
+import { runProgram } from './setting.ts';
 
 export const KEYCLOAK_VERSION = '26.0.8';
 export const KEYCLOAK_ADMIN = { KC_BOOTSTRAP_ADMIN_USERNAME: 'admin', KC_BOOTSTRAP_ADMIN_PASSWORD: 'admin of keycloak' };
@@ -16,7 +16,7 @@ export const KEYCLOAK_ADMIN = { KC_BOOTSTRAP_ADMIN_USERNAME: 'admin', KC_BOOTSTR
 export async function keycloakDistribution(folder: string, version = KEYCLOAK_VERSION): Promise<string | undefined> {
   const artifact = `org.keycloak:keycloak-quarkus-dist:${version}:zip`;
   const goal = ['org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`];
-  const { code, output } = await carryOut(folder, {}, 'mvn', '--batch-mode', '--quiet', ...goal);
+  const { code, output } = await runProgram(folder, {}, 'mvn', '--batch-mode', '--quiet', ...goal);
   if (code === 0) return path.join(folder, `keycloak-${version}`);
   if (code === undefined || /Could not (transfer|find artifact)|Could not resolve|PluginResolution/.test(output)) return undefined;
   throw new Error(output.slice(-4000));

@@ -30,7 +30,7 @@ export interface Outcome {
 }
 
 /** Carries out a command to its end. */
-export function carryOut(cwd: string, env: Environment, command: string, ...args: string[]): Promise<Outcome> {
+export function runProgram(cwd: string, env: Environment, command: string, ...args: string[]): Promise<Outcome> {
   const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024, timeout: 20 * 60_000 };
   return new Promise((resolve) => {
     execFile(command, args, options, (error: ExecFileException | null, stdout, stderr) => {
@@ -40,16 +40,16 @@ export function carryOut(cwd: string, env: Environment, command: string, ...args
   });
 }
 
-/** As `carryOut`. @throws with all that it printed, when it fails */
-export async function mustCarryOut(cwd: string, env: Environment, command: string, ...args: string[]): Promise<string> {
-  const { code, output } = await carryOut(cwd, env, command, ...args);
+/** As `runProgram`. @throws with all that it printed, when it fails */
+export async function mustRun(cwd: string, env: Environment, command: string, ...args: string[]): Promise<string> {
+  const { code, output } = await runProgram(cwd, env, command, ...args);
   if (code !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${code}:\n${output.slice(-6000)}`);
   return output;
 }
 
 /** Installs what a test needs. @returns why it cannot be done here; undefined when it was done */
 export async function install(cwd: string, command: string, ...args: string[]): Promise<string | undefined> {
-  const { code, output } = await carryOut(cwd, {}, command, ...args);
+  const { code, output } = await runProgram(cwd, {}, command, ...args);
   if (code === undefined) return `${command} is not on this machine`;
   return code === 0 ? undefined : `${command} ${args.join(' ')}: ${output.trim().split('\n').slice(-3).join(' ')}`;
 }

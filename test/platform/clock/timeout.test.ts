@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { signalWithin } from '../../../src/platform/clock/timeout.ts';
+import { timeoutSignal } from '../../../src/platform/clock/timeout.ts';
 import { eventually } from '../../support/process.ts';
 
 setFlagsFromString('--expose-gc');
@@ -12,7 +12,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 
 test('a time that is over aborts, also beside another signal and after a garbage collection', async () => {
   const other = new AbortController();
-  const signals = [signalWithin(20), signalWithin(20, other.signal)];
+  const signals = [timeoutSignal(20), timeoutSignal(20, other.signal)];
   await eventually(() => {
     collectGarbage();
     return signals.every(({ aborted }) => aborted);
@@ -26,9 +26,9 @@ test('a time that is over aborts, also beside another signal and after a garbage
 
 test('another signal aborts at once, with its reason, also one that was aborted before', async () => {
   const other = new AbortController();
-  const signal = signalWithin(60_000, other.signal);
+  const signal = timeoutSignal(60_000, other.signal);
   const aborted = once(signal, 'abort');
   other.abort('stopped');
   await aborted;
-  assert.deepEqual([signal.reason, signalWithin(60_000, other.signal).reason], ['stopped', 'stopped']);
+  assert.deepEqual([signal.reason, timeoutSignal(60_000, other.signal).reason], ['stopped', 'stopped']);
 });

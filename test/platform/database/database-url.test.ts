@@ -1,7 +1,7 @@
 /** A database URL with several servers, taken apart (PostgreSQL manual, "Connection URIs" and "Specifying Multiple Hosts"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isToTakeWrites, serversIn } from '../../../src/platform/database/writable-server.ts';
+import { serversIn, shouldTakeWrites } from '../../../src/platform/database/writable-server.ts';
 
 test('each server gets a URL with all that is said besides', () => {
   assert.deepEqual(serversIn('postgresql://id:p,a@ss@a.example:5432,[::1]:5433,c/db?sslmode=no-verify'), [
@@ -14,11 +14,11 @@ test('each server gets a URL with all that is said besides', () => {
 for (const url of ['postgres://a.example', 'postgres://u:a,b@a.example/db?host=/run', 'postgres:///db?host=/run/a,b']) {
   test(`one server stays as it is: ${url}`, () => {
     assert.deepEqual(serversIn(url), [url]);
-    assert.equal(isToTakeWrites(url), false);
+    assert.equal(shouldTakeWrites(url), false);
   });
 }
 
 test('several are asked whether they take writes, one where it is wanted', () => {
-  assert.equal(isToTakeWrites('postgres://a,b/db'), true);
-  assert.equal(isToTakeWrites('postgres://a/db?target_session_attrs=read-write'), true);
+  assert.equal(shouldTakeWrites('postgres://a,b/db'), true);
+  assert.equal(shouldTakeWrites('postgres://a/db?target_session_attrs=read-write'), true);
 });

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { DEFAULT_MIN_VERSION } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { createOutbound, isPublicAddress, LARGEST_ANSWER, mayConnectTo, OutboundRefused } from '../../../src/platform/http/outbound.ts';
+import { createOutbound, isPublicAddress, LARGEST_RESPONSE, mayConnectTo, OutboundRefused } from '../../../src/platform/http/outbound.ts';
 import { listenSecurely } from '../../support/https-host.ts';
 import { listen } from '../../support/listen.ts';
 
@@ -87,10 +87,10 @@ describe('requests to addresses that others choose (SSRF; RFC 7591 section 5)', 
       send();
     });
     await assert.rejects(async () => (await open(`http://127.0.0.1:${endless.port}/`)).text());
-    const announced = await serverOf(t, (_req, res) => res.end('x'.repeat(LARGEST_ANSWER + 1)));
+    const announced = await serverOf(t, (_req, res) => res.end('x'.repeat(LARGEST_RESPONSE + 1)));
     await assert.rejects(async () => (await open(`http://127.0.0.1:${announced.port}/`)).text());
-    const largest = await serverOf(t, (_req, res) => res.end('x'.repeat(LARGEST_ANSWER)));
-    assert.equal((await (await open(`http://127.0.0.1:${largest.port}/`)).text()).length, LARGEST_ANSWER);
+    const largest = await serverOf(t, (_req, res) => res.end('x'.repeat(LARGEST_RESPONSE)));
+    assert.equal((await (await open(`http://127.0.0.1:${largest.port}/`)).text()).length, LARGEST_RESPONSE);
   });
 
   it('takes no packed answer: it could be a thousand times as large', async (t) => {

@@ -10,7 +10,7 @@ import { applicationTarget } from '../applications/applications.service.ts';
 import { findApplicationById, insertApplication, lockApplication, updateApplicationRow } from '../applications/applications.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import type { IntroducedClient } from './client-document.service.ts';
+import type { DocumentClient } from './client-document.service.ts';
 
 /** Milliseconds after the last sign-in of any user in which the record is kept. */
 const KEPT_FOR = 90 * 86_400_000;
@@ -21,9 +21,9 @@ type Parts = Pick<Services, 'database' | 'notifications'>;
 type Connection = Omit<RequestContext, 'actor' | 'roles'>;
 
 /** Stores a new client or the changes of its document, with the audit event, and extends the time for which it is kept. */
-export async function noteIntroduction(
+export async function storeDocumentClient(
   { database, notifications }: Parts,
-  client: IntroducedClient,
+  client: DocumentClient,
   connection: Connection,
 ): Promise<void> {
   const { id, label } = client;

@@ -71,7 +71,7 @@ function discardTokens({ writes }: RequestState): void {
 }
 
 /** Answers a program with an error that oidc-provider has not reported itself. */
-export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
+export function respondWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   explainGrantError(ctx, error);
   const { status, body } = errorBody(error);
   setRetryAfter(ctx, status, error);
@@ -80,7 +80,7 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
 }
 
 /** Brings the response of a program endpoint into the promised form. */
-export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
+export function finishProgramResponse(ctx: KoaContextWithOIDC): void {
   ctx.set('Cache-Control', PROGRAM_HEADERS['Cache-Control']);
   // RFC 6749 section 5.1 requires it, although HTTP no longer needs it.
   if (ctx.path === ROUTES.token) ctx.set('Pragma', 'no-cache');
