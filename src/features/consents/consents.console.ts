@@ -19,9 +19,9 @@ const homeOf = (userId: string): string => `${addressOfUser(userId)}/consents`;
 const FOLLOWS = 'The application loses its access at that authorization server. Next time, it must ask the user again.';
 
 const COLUMNS: ListColumns = [
-  { label: 'Scope or details', by: 'scope' },
-  'Application',
-  'Authorization server',
+  { label: 'Scope or details', by: 'scope', searched: true },
+  { label: 'Application', by: 'application' },
+  { label: 'Authorization server', by: 'server' },
   { label: 'Allowed on', by: 'created', descending: true },
 ];
 

@@ -6,6 +6,7 @@
 import { type Columns, columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 import type { ApplicationSettings } from '../applications/application-settings.policy.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
@@ -69,9 +70,17 @@ export async function rememberScopes(executor: Executor, key: ConsentKey, scopes
   return rows.map(({ scope }) => scope);
 }
 
-/** Consents of a user, oldest first. */
+/** The scope, or the type of the authorization detail. */
+const SCOPE = "coalesce(detail->>'type', scope)";
+const APPLICATION = '(SELECT label FROM applications a WHERE a.id = consents.application_id)';
+const SERVER = '(SELECT name FROM authorization_servers s WHERE s.id = consents.server_id)';
+
+/** Consents of a user, oldest first. They can be sorted by `application` and `server`, and are found by words of each and of the scope. */
 export const listConsents = (executor: Executor, userId: string, window: Window): Promise<Page<Consent>> =>
-  readPage(executor('consents').where({ user_id: userId }), CONSENT, window);
+  readPage(executor('consents').where({ user_id: userId }), CONSENT, window, {
+    orders: { scope: executor.raw(SCOPE), application: executor.raw(APPLICATION), server: executor.raw(SERVER) },
+    search: (consents, typed) => applyWords(consents, [SCOPE, APPLICATION, 'application_id', SERVER], typed),
+  });
 
 export async function findConsent(executor: Executor, userId: string, id: string): Promise<Consent | undefined> {
   return executor('consents').where({ user_id: userId, id }).first<Consent | undefined>(CONSENT);

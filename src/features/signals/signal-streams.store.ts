@@ -3,6 +3,7 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { SIGNAL } from './signal-sets.store.ts';
 import type { SignalStream } from './signal-streams.resource.ts';
 
@@ -48,11 +49,17 @@ export async function lockSignalStream(trx: Executor, id: string): Promise<Signa
   return trx('signal_streams').where({ id }).forUpdate().first<SignalStream | undefined>(STREAM);
 }
 
-/** Oldest first. @param applicationId absent: those of all applications */
+const APPLICATION = '(SELECT label FROM applications a WHERE a.id = signal_streams.application_id)';
+const SEARCHED = ['description', APPLICATION, 'application_id', 'endpoint_url'];
+
+/** Oldest first. Streams can be sorted by `application`, and are found by words, also of the application. @param applicationId absent: all */
 export function selectSignalStreams(executor: Executor, window: Window, applicationId?: string): Promise<Page<SignalStream>> {
   const query = executor('signal_streams');
   if (applicationId !== undefined) query.where({ application_id: applicationId });
-  return readPage<SignalStream>(query, STREAM, window);
+  return readPage<SignalStream>(query, STREAM, window, {
+    orders: { application: executor.raw(APPLICATION) },
+    search: (streams, typed) => applyWords(streams, SEARCHED, typed, 'id'),
+  });
 }
 
 /** Locks the application's row until the end of the transaction, so that concurrent additions of streams count each other. */

@@ -14,6 +14,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
+import { applicationNames } from '../sessions/labels.console.ts';
 import {
   METHODS,
   SIGNAL_WORDS,
@@ -36,8 +37,8 @@ const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles
 const CREATE: Action = { label: 'Create signal stream', href: `${STREAMS_PATH}/new`, main: true };
 
 const COLUMNS: ListColumns = [
-  'Stream',
-  { label: 'Application', by: 'applicationId' },
+  { label: 'Stream', by: 'description', searched: true },
+  { label: 'Application', by: 'application' },
   { label: 'Delivery', by: 'method', codes: ['PUSH', 'POLL'] },
   'Waiting',
   { label: 'Last delivery', by: 'lastDelivered', descending: true },
@@ -52,6 +53,10 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit, typed) {
     const { items, total } = await listSignalStreams(visit.services, pageIn(visit.query, COLUMNS));
+    const labels = await applicationNames(
+      visit,
+      items.map(({ applicationId }) => applicationId),
+    );
     const waiting = await Promise.all(items.map((stream) => waitingForStream(visit.services, stream)));
     return listPage({
       title: 'Signal streams',
@@ -65,7 +70,10 @@ const list: ConsolePage = {
           value: stream.id,
           cells: [
             { text: verbatim(streamName(stream)), href: streamPath(stream.id) },
-            { text: stream.applicationId, href: `/admin/applications/${encodeURIComponent(stream.applicationId)}`, code: true },
+            {
+              text: verbatim(labels.get(stream.applicationId) ?? stream.applicationId),
+              href: `/admin/applications/${encodeURIComponent(stream.applicationId)}`,
+            },
             phrase(METHODS[stream.method]),
             phrase('{count}', { count: waiting[index]?.count ?? 0 }),
             { moment: momentOrNull(stream.lastDelivered) },

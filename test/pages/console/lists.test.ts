@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { onServer } from '../../support/database.ts';
 import { startService } from '../../support/service.ts';
 import { createOrganization, enter } from './administrators.ts';
 
@@ -111,6 +112,57 @@ test('users who are linked to a provider, and domains with accents, are found by
   const domains = `/organizations/${orgId}/domains`;
   assert.deepEqual(await list(`${domains}?q=b%C3%BCch`), ['bücher.example']);
   assert.deepEqual(await list(domains), ['other.example', 'bücher.example'], 'newest first');
+});
+
+test('consents and signal streams are found and sorted by the names of their applications, too', async (t) => {
+  const service = await startService(t);
+  const { id } = await service.createUser();
+  const apps: string[] = [];
+  for (const label of ['Zebra', 'Éditeur', 'Archive']) {
+    const settings = { oauthClient: { redirect_uris: ['https://app.example/cb'] } };
+    apps.push((await service.api('POST', '/apps', { name: 'oidc_client', label, signOnMode: 'OPENID_CONNECT', settings })).body.id);
+  }
+  const [zebra = '', editor = '', archive = ''] = apps;
+  const events = ['https://schemas.openid.net/secevent/caep/event-type/session-revoked'];
+  const streamOf = (applicationId: string, description: string) =>
+    service.api('POST', '/ssf/streams', { applicationId, description, events, delivery: { method: 'POLL' } });
+  await streamOf(zebra, 'Night shift');
+  await streamOf(archive, 'Day shift');
+  await streamOf(editor, 'Gateway');
+  await onServer(service.database.url, async (sql) => {
+    const insert = (app: string, scope: string, detail: string | null) =>
+      sql.query(
+        `INSERT INTO consents (user_id, application_id, server_id, scope, detail, created) VALUES ($1, $2, 'default', $3, $4, now())`,
+        [id, app, scope, detail],
+      );
+    await insert(zebra, 'orders.read', null);
+    await insert(editor, 'detail x', '{"type":"payment"}');
+    await insert(archive, 'email', null);
+  });
+  const { agent } = await enter(service);
+  const list = async (path: string) => namesIn((await agent.visit(`/admin${path}`)).text);
+
+  const consents = `/users/${id}/consents`;
+  for (const [q, found] of Object.entries({
+    editeur: ['payment {&#34;type&#34;:&#34;payment&#34;}'],
+    pay: ['payment {&#34;type&#34;:&#34;payment&#34;}'],
+    'orders zeb': ['orders.read'],
+    [archive]: ['email'],
+    detail: [],
+  }))
+    assert.deepEqual(await list(`${consents}?q=${q}`), found, q);
+  assert.deepEqual((await list(`${consents}?sort=application`))[0], 'email');
+  assert.deepEqual((await list(`${consents}?sort=-application`))[0], 'orders.read');
+  assert.deepEqual((await list(`${consents}?sort=scope`))[0], 'email');
+  assert.equal((await list(`${consents}?sort=server`)).length, 3);
+  const file = await agent.visit(`/admin${consents}/download?format=ndjson&q=zebra`);
+  assert.equal(JSON.parse(file.text).scope, 'orders.read', 'the file has what the search finds');
+
+  const streams = '/api/signal-streams';
+  assert.deepEqual(await list(`${streams}?q=SHIFT`), ['Day shift', 'Night shift']);
+  assert.deepEqual(await list(`${streams}?q=edit`), ['Gateway'], 'by the application');
+  assert.deepEqual(await list(`${streams}?sort=application`), ['Day shift', 'Gateway', 'Night shift']);
+  assert.deepEqual(await list(`${streams}?sort=-description`), ['Night shift', 'Gateway', 'Day shift']);
 });
 
 test('states are sorted in the order of the life cycle, not by their codes or the words for them', async (t) => {
