@@ -107,8 +107,9 @@ export function bodyFieldsOf(endpoints: readonly Endpoint[]): (operation: string
   const names = new Map<string, readonly string[]>();
   return (operation) => {
     bodies ??= new Map(endpoints.map((endpoint) => [operationName(endpoint, endpoints), endpoint.body]));
+    if (!bodies.has(operation)) throw new Error(`there is no operation ${operation}`);
     const body = bodies.get(operation);
-    if (body === undefined) throw new Error(`there is no operation ${operation} with a body`);
+    if (body === undefined) return [];
     const found = names.get(operation) ?? fieldsOf(jsonSchema(body, 'input') as Schema).map(({ name }) => name);
     names.set(operation, found);
     return found;

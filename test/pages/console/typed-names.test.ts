@@ -42,6 +42,7 @@ test('roles, scopes and authorization detail types that many have are deleted by
   ]) {
     const form = await agent.visit(`/admin${path}/delete`);
     assert.match(wordsOf(form), new RegExp(`21 .*Enter “${name}” to confirm`), path);
+    assert.match(form.text, /<a class="help" id="confirmed-name-help" href="\/api\/v1\/docs#delete\w+"/, path);
     const refused = await agent.submit(form, 'console-form', { 'confirmed-name': 'another' });
     assert.equal(refused.status, 400, path);
     assert.match(wordsOf(refused), /is not the name that is shown/, path);
