@@ -4,9 +4,10 @@
  */
 import { recoverAdministrator } from '../features/administrators/lost-administrator.service.ts';
 import { isFirstStartDone } from '../features/settings/settings.store.ts';
-import { command, onDatabase, print } from './command.ts';
+import { command, onDatabase } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { listenForChanges } from './startup.ts';
+import { print } from './terminal.ts';
 
 export const administrator = command(
   1,

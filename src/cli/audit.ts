@@ -3,7 +3,8 @@
  * service running. Exit code 0 if the log is unchanged since it was sealed, 1 if it is not, 2 on failure.
  */
 import { type AuditVerification, type ExternalSeal, verifyAuditLog } from '../features/audit/audit-verification.service.ts';
-import { command, onDatabase, print } from './command.ts';
+import { command, onDatabase } from './command.ts';
+import { print } from './terminal.ts';
 
 export const audit = command(2, async (terminal, { seal: noted }: { readonly seal?: ExternalSeal } = {}) => {
   return onDatabase(

@@ -8,9 +8,10 @@ import { loadConfig } from '../platform/config/config.ts';
 import { copyCluster } from '../platform/embedded-postgres/backup.ts';
 import { hasCluster } from '../platform/embedded-postgres/cluster.ts';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
-import { command, print } from './command.ts';
+import { command } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { secretKeyFile } from './startup.ts';
+import { print } from './terminal.ts';
 
 export const backup = command(1, async ({ env, stdout, stderr }, given: string) => {
   if (existsSync(given)) throw new StartFailure(`${given} already exists. Name a new folder.`);

@@ -1,5 +1,5 @@
 /**
- * Shared by all commands: input and output, the database as the service finds it, and error handling. A command is a function, so that tests run it
+ * Shared by all commands: the database as the service finds it, and error handling. A command is a function, so that tests run it
  * without a separate process.
  */
 import { pino } from 'pino';
@@ -11,29 +11,10 @@ import { ApiError } from '../platform/errors/errors.ts';
 import { createLog } from '../platform/log/log.ts';
 import { explainFailure, OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, findDatabase, migrateSchema, openKeyring, type StartupContext } from './startup.ts';
-
-/** Input and output of a command. */
-export interface Terminal {
-  /** The arguments after the program's name. */
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly stdin: Pick<NodeJS.ReadStream, 'isTTY'>;
-  /** For the result. */
-  readonly stdout: Output;
-  /** For progress and mistakes. */
-  readonly stderr: Output;
-}
-
-export interface Output {
-  write(text: string): unknown;
-  readonly isTTY?: boolean;
-}
+import { print, type Terminal } from './terminal.ts';
 
 /** @returns the exit code */
 export type Command<Options extends readonly unknown[] = []> = (terminal: Terminal, ...options: Options) => Promise<number>;
-
-/** Writes one line. */
-export const print = (output: Output, line: string): void => void output.write(`${line}\n`);
 
 /**
  * A command that reports its errors in plain words.

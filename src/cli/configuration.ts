@@ -10,8 +10,9 @@ import { directoryOf } from '../features/configuration/names.ts';
 import { type PlanStep, plan } from '../features/configuration/plan.ts';
 import { changes, reportLines, summaryOf } from '../features/configuration/report.ts';
 import { type Service, serviceAt } from '../features/configuration/service.ts';
-import { command, type Output, print, type Terminal } from './command.ts';
+import { command } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
+import { type Output, print, type Terminal } from './terminal.ts';
 
 interface Remote {
   readonly url: string;

@@ -16,9 +16,10 @@ import { timeoutSignal } from '../platform/clock/timeout.ts';
 import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
 import type { Database } from '../platform/database/database.ts';
 import { serversIn } from '../platform/database/writable-server.ts';
-import { command, print as printLine } from './command.ts';
+import { command } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, findDatabase, openKeyring } from './startup.ts';
+import { print as printLine } from './terminal.ts';
 
 /** Maximum seconds of the cleanup. */
 const PUT_AWAY_WITHIN = 60;

@@ -9,9 +9,10 @@ import { finished } from 'node:stream/promises';
 import { SYSTEM } from '../features/audit/audit-event.policy.ts';
 import { type PortableOptions, portableUsers } from '../features/import/portable-users.service.ts';
 import { isFirstStartDone } from '../features/settings/settings.store.ts';
-import { command, type Output, onDatabase } from './command.ts';
+import { command, onDatabase } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { listenForChanges } from './startup.ts';
+import type { Output } from './terminal.ts';
 
 export interface ExportArguments extends PortableOptions {
   /** Absent: standard output. */

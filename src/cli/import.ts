@@ -15,9 +15,10 @@ import type { ImportRefusal } from '../features/import/user-batches.service.ts';
 import { isFirstStartDone } from '../features/settings/settings.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Services } from '../platform/database/dependencies.ts';
-import { type CommandContext, command, type Output, onDatabase, print } from './command.ts';
+import { type CommandContext, command, onDatabase } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { listenForChanges } from './startup.ts';
+import { type Output, print } from './terminal.ts';
 
 // Progress of an import: a bar on a terminal, otherwise a line every few seconds. Written to standard error, apart from the result.
 

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { command, print } from './command.ts';
+import { command } from './command.ts';
+import { print } from './terminal.ts';
 
 /** SPDX licences that require attribution only and put no conditions on the service. */
 const ALLOWED: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** The command `gatehouse`: subcommands with arguments and options. Each has its own file, loaded on use. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { print, type Terminal } from './command.ts';
+import { print, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
 /** Exit code of a call with invalid arguments. 1 is a negative result. */

@@ -4,7 +4,8 @@
  */
 
 import { resealEverything } from '../features/secret-keys/resealing.service.ts';
-import { command, onDatabase, print } from './command.ts';
+import { command, onDatabase } from './command.ts';
+import { print } from './terminal.ts';
 
 export const reseal = command(2, async (terminal) => {
   const printLine = (line: string) => print(terminal.stdout, line);

@@ -7,9 +7,10 @@ import path from 'node:path';
 import { countUsers } from '../features/users/users.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import { hasCluster, isClusterCopy, restoreCluster } from '../platform/embedded-postgres/cluster.ts';
-import { command, onDatabase, print } from './command.ts';
+import { command, onDatabase } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { checkSecretKeys, secretKeyFile } from './startup.ts';
+import { print } from './terminal.ts';
 
 export const restore = command(1, async (terminal, folder: string) => {
   const config = loadConfig(terminal.env);
