@@ -6,6 +6,7 @@ import { downloadList, fileActions, piecesOf } from '../../pages/console/downloa
 import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { USER_STATUSES } from '../users/user-lifecycle.policy.ts';
@@ -32,7 +33,8 @@ const typeIn = (query: URLSearchParams): RoleType | undefined => TYPES.find((one
 const list: ConsolePage = {
   path: '/security/administrators',
   access: 'service',
-  async show({ services, request, query }) {
+  async show(visit, typed) {
+    const { services, request, query } = visit;
     const type = typeIn(query);
     const { items, total } = await listAdministrators(services, { type }, pageIn(query, COLUMNS));
     const { search, ...page } = paged(HOME, query, COLUMNS, { total }, 'administrator');
@@ -45,7 +47,9 @@ const list: ConsolePage = {
       actions: isChangeable ? [give] : [],
       list: {
         name: 'Administrators',
+        ...(isChangeable && { choosing: choosingAction(visit, HOME, typed, { kind: 'administrators', total }) }),
         rows: items.map(({ userId, login, status, roles }) => ({
+          value: userId,
           cells: [
             { text: login, href: `${addressOfUser(userId)}/roles` },
             roles.flatMap(({ type: one, orgId, orgName }): Piece[] => [
@@ -69,12 +73,19 @@ const list: ConsolePage = {
           ],
           isNarrowed: type !== undefined || search?.isNarrowed === true,
           kept: keptOrder(query),
+          problems: typed.problems.map(({ message }) => ({ message })),
         },
         ...page,
         files: fileActions(HOME, query, total),
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'administrators',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listAdministrators(visit.services, { type: typeIn(visit.query) }, window)),
+      rowOf: ({ userId, login }) => ({ name: login, item: { id: userId } }),
+    }),
   download: (visit) =>
     downloadList(visit, {
       name: 'administrators',

@@ -1,5 +1,6 @@
 /** The administrator roles of a user: assigning and removing. */
 
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -7,9 +8,11 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import { mayCall } from './administration.policy.ts';
 import { ROLE_EFFECTS, ROLE_NAMES, ROLE_OPTIONS, roleFields, roleIn } from './role-form.console.ts';
 import type { AssignedRole } from './roles.resource.ts';
@@ -38,7 +41,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/roles',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
@@ -47,6 +50,7 @@ const list: ConsolePage = {
     const rows = items.map(async (role) => {
       const organization = await organizationOf(visit, role);
       return {
+        value: role.id,
         cells: [
           phrase(ROLE_NAMES[role.type]),
           organization === undefined
@@ -61,13 +65,36 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Roles',
+      ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'roles', total }) }),
       rows: await Promise.all(rows),
       empty: 'The user is not an administrator.',
       ...paged(home, query, COLUMNS, { total }, 'role'),
+      files: fileActions(home, query, total),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Give role', href: `${home}/new`, main: true }] : []);
   },
+  async receive(visit, form) {
+    const { user } = await userSubject(visit);
+    return draftForList(visit, form, {
+      kind: 'roles',
+      pieces: rolesOf(visit, user.id),
+      rowOf: ({ id, type, orgId }) => ({ name: [user.login, type, orgId].filter(Boolean).join(', '), item: { id, userId: user.id } }),
+    });
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'user-roles',
+      columns: ['id', 'type', 'orgId', 'created'],
+      pieces: rolesOf(visit, user.id),
+      recordOf: (role) => ({ ...role }),
+      of: userTarget(user),
+    });
+  },
 };
+
+const rolesOf = ({ services, query, request }: ConsoleRequest, userId: string) =>
+  piecesOf(query, COLUMNS, async (window) => inPages(await listRoles(services, userId, request), window));
 
 const give: ConsolePage = {
   path: '/users/:id/roles/new',

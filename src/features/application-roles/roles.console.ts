@@ -2,9 +2,10 @@
 
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type TablePart } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
-import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { searchedElsewhere } from '../../pages/console/stacked-pages.ts';
 import { inPages } from '../../platform/database/paging.ts';
@@ -23,6 +24,8 @@ import {
   warningsOf,
 } from '../applications/application-page.console.ts';
 import type { Application } from '../applications/applications.resource.ts';
+import { applicationTarget } from '../applications/applications.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import type { ApplicationRole } from './application-roles.resource.ts';
 import {
   allApplicationRoles,
@@ -44,9 +47,9 @@ const COLUMNS: ListColumns = [
 
 /** The application's roles, on a page of several lists. */
 export const rolesSummary = async (visit: ConsoleRequest, application: Application): Promise<TablePart> =>
-  searchedElsewhere(await rolesPart({ ...visit, query: new URLSearchParams() }, application), homeOf(application));
+  searchedElsewhere(await rolesPart({ ...visit, query: new URLSearchParams() }, application, NOTHING_TYPED), homeOf(application));
 
-async function rolesPart(visit: ConsoleRequest, application: Application): Promise<TablePart> {
+async function rolesPart(visit: ConsoleRequest, application: Application, typed: Typed): Promise<TablePart> {
   const roles = await allApplicationRoles(visit.services, application.id);
   const { items, total } = inPages(roles.toReversed(), pageIn(visit.query, COLUMNS));
   const changes = mayChangeApplication(visit, application);
@@ -56,7 +59,9 @@ async function rolesPart(visit: ConsoleRequest, application: Application): Promi
     lead: 'Assign roles with the application, to users and groups. Tokens list them in the claim roles when the scope roles is granted.',
     actions: changes ? [{ label: 'Create role', href: `${homeOf(application)}/new`, main: true }] : [],
     name: 'Roles',
+    ...(changes && { choosing: choosingAction(visit, homeOf(application), typed, { kind: 'application-roles', total }) }),
     rows: items.map(({ id, name, displayName, description }) => ({
+      value: id,
       cells: [verbatim(displayName), { text: name, code: true }, description],
       actions: changes
         ? [
@@ -67,20 +72,42 @@ async function rolesPart(visit: ConsoleRequest, application: Application): Promi
     })),
     empty: 'This application has no roles yet. Create one, such as editor.',
     ...paged(homeOf(application), visit.query, COLUMNS, { total }, 'role'),
+    files: fileActions(homeOf(application), visit.query, total),
   };
 }
 
 const list: ConsolePage = {
   path: '/applications/:id/roles',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const application = await applicationIn(visit);
     return detailPage({
       ...headOf(visit, application),
-      parts: [...warningsOf(application), await rolesPart(visit, application)],
+      parts: [...warningsOf(application), await rolesPart(visit, application, typed)],
+    });
+  },
+  async receive(visit, form) {
+    const { id: applicationId } = await applicationToChange(visit);
+    return draftForList(visit, form, {
+      kind: 'application-roles',
+      pieces: rolesOf(visit, applicationId),
+      rowOf: ({ id, name }) => ({ name, item: { id, applicationId } }),
+    });
+  },
+  async download(visit) {
+    const application = await applicationIn(visit);
+    return downloadList(visit, {
+      name: 'application-roles',
+      columns: ['id', 'name', 'displayName', 'description', 'created', 'lastUpdated'],
+      pieces: rolesOf(visit, application.id),
+      recordOf: (role) => ({ ...role }),
+      of: applicationTarget(application),
     });
   },
 };
+
+const rolesOf = ({ services, query }: ConsoleRequest, applicationId: string) =>
+  piecesOf(query, COLUMNS, async (window) => inPages(await allApplicationRoles(services, applicationId), window));
 
 const fieldsOf = (now?: ApplicationRole): readonly Field[] => [
   { name: 'name', label: 'Name', hint: 'In tokens, such as editor', required: true, value: now?.name },
@@ -136,7 +163,7 @@ const remove = confirmedStep({
   async question(visit) {
     const application = await applicationToChange(visit);
     const { id: roleId, name } = await roleIn(visit, application);
-    const { users, groups } = await affectedBy(visit.services, 'applicationRole', { id: application.id, roleId });
+    const { users, groups } = await affectedBy(visit.services, 'applicationRole', { applicationId: application.id, id: roleId });
     const facts = [
       phrase('This removes the role from {users} and {groups}, with their next token. Their assignments stay.', {
         users: affectedCount(users, 'user'),

@@ -6,11 +6,13 @@ import { downloadList, fileActions, piecesOf } from '../../pages/console/downloa
 import { formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { searchedElsewhere } from '../../pages/console/stacked-pages.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import type { BulkItem } from '../bulk/bulk.resource.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { chooseGroups } from '../groups/choose-groups.console.ts';
 import { groupCounts } from '../groups/groups.service.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
@@ -54,7 +56,15 @@ const columnsOf = (name: string): ListColumns => [
   { label: 'Assigned', by: 'created', descending: true },
 ];
 
-async function tableOf(visit: ConsoleRequest, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {
+/** A row of a bulk action. @param path of the kind of assignee */
+const itemOf = (applicationId: string, path: string, id: string): BulkItem => ({
+  id,
+  applicationId,
+  ...(path === 'users' ? { userId: id } : { groupId: id }),
+});
+
+async function tableOf(visit: ConsoleRequest, application: Application, path: string, typed: Typed): Promise<TablePart> {
+  const { query } = visit;
   const { kind, title, column, empty } = KINDS[path] as Kind;
   const address = `${applicationTabs(application.id).assignments.href}/${path}`;
   const columns = columnsOf(column);
@@ -65,7 +75,9 @@ async function tableOf(visit: ConsoleRequest, application: Application, path: st
     title,
     actions: changes ? [{ label: `Assign ${path}`, href: `${address}/new`, main: true }] : [],
     name: path,
+    ...(changes && { choosing: choosingAction(visit, address, typed, { kind: 'assignments', total }) }),
     rows: items.map(({ id, name, created, roles }) => ({
+      value: id,
       cells: [
         { text: name, href: `/admin/${path}/${encodeURIComponent(id)}` },
         roles.map((role) => ({ text: role, code: true })),
@@ -100,7 +112,7 @@ function meaningOf({ settings }: Application): WordsPart {
 export async function assignmentParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
   const home = applicationTabs(application.id).assignments.href;
   const tableAt = async (path: string) =>
-    searchedElsewhere(await tableOf(visit, application, path, new URLSearchParams()), `${home}/${path}`);
+    searchedElsewhere(await tableOf({ ...visit, query: new URLSearchParams() }, application, path, NOTHING_TYPED), `${home}/${path}`);
   return [meaningOf(application), ...(await Promise.all(['groups', 'users'].map(tableAt)))];
 }
 
@@ -119,14 +131,23 @@ const overview: ConsolePage = {
 const list: ConsolePage = {
   path: '/applications/:id/assignments/:kind',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const application = await applicationIn(visit);
     const { path, one } = kindIn(visit);
-    const table = await tableOf(visit, application, path, visit.query);
+    const table = await tableOf(visit, application, path, typed);
     const { assignments } = applicationTabs(application.id);
     const files = fileActions(`${assignments.href}/${path}`, visit.query, table.rows.length);
     const crumbs = applicationCrumbs(application, assignments);
     return detailPage({ title: `Assigned ${one}s`, crumbs, parts: [meaningOf(application), { ...table, files }] });
+  },
+  async receive(visit, form) {
+    const { id: applicationId } = await applicationToChange(visit);
+    const { kind, path, column } = kindIn(visit);
+    return draftForList(visit, form, {
+      kind: 'assignments',
+      pieces: piecesOf(visit.query, columnsOf(column), (window) => listAssignments(visit.services, applicationId, kind, window)),
+      rowOf: ({ id, name }) => ({ name, item: itemOf(applicationId, path, id) }),
+    });
   },
   async download(visit) {
     const application = await applicationIn(visit);

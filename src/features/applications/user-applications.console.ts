@@ -3,6 +3,7 @@
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import { undoOfAdding } from '../../pages/console/choose-page.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -11,7 +12,9 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import {
   assignAll,
   getAssignment,
@@ -34,7 +37,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/applications',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const { id } = subject.user;
@@ -51,7 +54,9 @@ const list: ConsolePage = {
           title: 'Assigned',
           lead: 'Assignments apply only if “Only assigned users and groups” is selected in Settings.',
           name: 'Assigned applications',
+          ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'assignments', total: assigned.total }) }),
           rows: assigned.items.map(({ applicationId, label, status, isDirect, groups }) => ({
+            ...(isDirect && { value: applicationId }),
             cells: [
               { text: label, href: addressOfApplication(applicationId) },
               [
@@ -65,6 +70,7 @@ const list: ConsolePage = {
           })),
           empty: 'No applications are assigned to this user or their groups.',
           ...paged(home, query, COLUMNS, assigned, 'application'),
+          files: fileActions(home, query, assigned.total),
         },
         {
           kind: 'table',
@@ -84,7 +90,28 @@ const list: ConsolePage = {
       isChangeable ? [{ label: 'Assign application', href: `${home}/new`, main: true }] : [],
     );
   },
+  async receive(visit, form) {
+    const { user } = await userSubject(visit);
+    return draftForList(visit, form, {
+      kind: 'assignments',
+      pieces: assignmentsOf(visit, user.id),
+      rowOf: ({ applicationId, label }) => ({ name: label, item: { id: applicationId, applicationId, userId: user.id } }),
+    });
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'user-applications',
+      columns: ['applicationId', 'label', 'status', 'isDirect', 'groups'],
+      pieces: assignmentsOf(visit, user.id),
+      recordOf: (assignment) => ({ ...assignment }),
+      of: userTarget(user),
+    });
+  },
 };
+
+const assignmentsOf = ({ services, query, request }: ConsoleRequest, userId: string) =>
+  piecesOf(query, COLUMNS, (window) => listUserAssignments(services, userId, window, request));
 
 const add: ConsolePage = {
   path: '/users/:id/applications/new',

@@ -3,8 +3,10 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { Access } from '../administrators/administration.policy.ts';
+import { listRoles, revokeRole } from '../administrators/user-roles.service.ts';
 import { revokeApiToken } from '../api-tokens/api-tokens.service.ts';
-import { assign } from '../applications/application-assignments.service.ts';
+import { deleteApplicationRole } from '../application-roles/application-roles.service.ts';
+import { assign, unassign } from '../applications/application-assignments.service.ts';
 import { deleteApplication, setApplicationStatus } from '../applications/applications.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { deleteAuthorizationServer, setServerStatus } from '../authorization-servers/authorization-servers.service.ts';
@@ -13,16 +15,22 @@ import { revokeGrant } from '../consents/consents.service.ts';
 import { sendAgain } from '../event-hooks/event-hook-deliveries.service.ts';
 import { deleteEventHook, setEventHookStatus } from '../event-hooks/event-hooks.service.ts';
 import { addGroupMembers, deleteGroup, removeGroupMember } from '../groups/groups.service.ts';
+import { unlinkUser } from '../identity-providers/identity-provider-links.service.ts';
 import { deleteIdentityProvider, setIdentityProviderStatus } from '../identity-providers/identity-providers.service.ts';
 import { deleteInlineHook, setInlineHookStatus } from '../inline-hooks/inline-hooks.service.ts';
+import { deleteZone } from '../network-zones/network-zones.service.ts';
+import { removeDomain } from '../organization-domains/organization-domains.service.ts';
 import { resendInvitation, revokeInvitation } from '../organization-invitations/organization-invitations.service.ts';
+import { removeProviderOf } from '../organization-providers/organization-providers.service.ts';
+import { deleteOrganizationRole } from '../organization-roles/organization-roles.service.ts';
 import { removeMember } from '../organizations/members.service.ts';
 import { deleteOrganization } from '../organizations/organizations.service.ts';
 import { deleteServerScope } from '../scopes/scopes.service.ts';
-import { resetUserFactors } from '../second-factors/factors.service.ts';
+import { resetUserFactor, resetUserFactors } from '../second-factors/factors.service.ts';
 import { clearSessions, endSession } from '../sessions/user-sessions.service.ts';
 import type { StreamStatus } from '../signals/signal-streams.resource.ts';
 import { deleteSignalStream, setStreamStatus } from '../signals/signal-streams.service.ts';
+import { endUserTrust } from '../trusted-browsers/trusted-browsers.service.ts';
 import { activateUser, deleteUser, reactivateUser, refuseSignUp, resetPassword, takeStep } from '../users/user-lifecycle.service.ts';
 import { newUser } from '../users/user-profile.service.ts';
 import { createUser, getUser } from '../users/users.service.ts';
@@ -110,6 +118,33 @@ export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'servers.delete': onRow('service', (services, { id }, request) => deleteAuthorizationServer(services, id, request)),
   'scopes.delete': onRow('service', (services, { serverId = '', id }, request) => deleteServerScope(services, serverId, id, request)),
   'claims.delete': onRow('service', (services, { serverId = '', id }, request) => deleteServerClaim(services, serverId, id, request)),
+  'factors.reset': onRow('organizations', (services, { userId = '', id }, request) => resetUserFactor(services, userId, id, request)),
+  'trusted-browsers.end': onRow('organizations', (services, { userId = '', id }, request) => endUserTrust(services, userId, id, request)),
+  'administrators.remove-roles': onRow('service', async (services, { id }, request) => {
+    for (const role of await listRoles(services, id, request)) await revokeRole(services, id, role.id, request);
+  }),
+  'roles.remove': onRow('service', (services, { userId = '', id }, request) => revokeRole(services, userId, id, request)),
+  'group-memberships.remove': onRow('service', (services, { userId = '', id }, request) =>
+    removeGroupMember(services, id, userId, request),
+  ),
+  'affiliations.remove': onRow('organizations', (services, { userId = '', id }, request) => removeMember(services, id, userId, request)),
+  'assignments.remove': onRow('service', async (services, { applicationId = '', userId, groupId = '' }, request) => {
+    const assignee = userId === undefined ? ({ kind: 'group', id: groupId } as const) : ({ kind: 'user', id: userId } as const);
+    const ended = await unassign(services, applicationId, assignee, request);
+    if (ended === undefined) throw wrongState('there is no direct assignment. Remove the assignment of the group');
+  }),
+  'links.remove': onRow('service', (services, { idpId = '', userId = '' }, request) => unlinkUser(services, idpId, userId, request)),
+  'zones.delete': onRow('service', (services, { id }, request) => deleteZone(services, id, request)),
+  'application-roles.delete': onRow('service', (services, { applicationId = '', id }, request) =>
+    deleteApplicationRole(services, applicationId, id, request),
+  ),
+  'organization-roles.delete': onRow('organizations', (services, { orgId = '', id }, request) =>
+    deleteOrganizationRole(services, orgId, id, request),
+  ),
+  'domains.remove': onRow('organizations', (services, { orgId = '', id }, request) => removeDomain(services, orgId, id, request)),
+  'organization-providers.remove': onRow('organizations', (services, { orgId = '', id }, request) =>
+    removeProviderOf(services, orgId, id, request),
+  ),
   'users.import': {
     access: 'organizations',
     async run(services, item, { sendEmail = false }, request) {

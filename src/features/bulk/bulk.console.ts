@@ -12,7 +12,8 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
 import { listFile } from '../../platform/http/list-files.ts';
 import { type Phrase, phrase, refusalText, series } from '../../platform/i18n/phrase.ts';
-import { ACTION_TEXTS, BULK_KINDS, STRANDED } from './action-texts.console.ts';
+import { STRANDED } from './action-effects.console.ts';
+import { ACTION_TEXTS, BULK_KINDS } from './action-texts.console.ts';
 import { BULK_ACTIONS, type BulkJob, type BulkParameters, kindOf } from './bulk.resource.ts';
 import { cancelJob, firstItems, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
 
@@ -111,11 +112,15 @@ async function firstRows({ services, request }: ConsoleRequest, id: string, outc
 
 /** Counts other objects that the rows affect. */
 async function affectedFacts({ services }: ConsoleRequest, job: BulkJob): Promise<readonly Phrase[]> {
-  const { affected } = ACTION_TEXTS[job.action];
-  if (affected === undefined) return [];
-  const sums = new Map<string, number>();
-  for (const item of await firstItems(services, job, COUNTED))
-    for (const [one, count] of Object.entries(await affected(services, item))) sums.set(one, (sums.get(one) ?? 0) + count);
+  const { affects } = ACTION_TEXTS[job.action];
+  if (affects === undefined) return [];
+  const items = await firstItems(services, job, COUNTED);
+  const sums = new Map(
+    await affects(
+      services,
+      items.map((item) => ({ ...item })),
+    ),
+  );
   const number = (count: number, one: string): Phrase =>
     job.total > COUNTED ? phrase('more than {number}', { number: countOf(count, one) }) : affectedCount(count, one);
   const stranded = sums.get(STRANDED) ?? 0;

@@ -51,6 +51,19 @@ export const BULK_ACTIONS = [
   'servers.delete',
   'scopes.delete',
   'claims.delete',
+  'factors.reset',
+  'trusted-browsers.end',
+  'administrators.remove-roles',
+  'roles.remove',
+  'group-memberships.remove',
+  'affiliations.remove',
+  'assignments.remove',
+  'links.remove',
+  'zones.delete',
+  'application-roles.delete',
+  'organization-roles.delete',
+  'domains.remove',
+  'organization-providers.remove',
 ] as const;
 
 export type BulkActionName = (typeof BULK_ACTIONS)[number];
@@ -63,11 +76,15 @@ export const kindOf = (action: BulkActionName): BulkKind => action.split('.', 1)
 /** Content of a row, except for users to import. */
 export interface BulkItem {
   readonly id: string;
-  /** The row's parent. */
+  /** The row's parents, or the objects that it connects. */
   readonly userId?: string;
+  readonly groupId?: string;
   readonly orgId?: string;
+  readonly applicationId?: string;
+  readonly idpId?: string;
   readonly serverId?: string;
   readonly hookId?: string;
+  readonly policyId?: string;
 }
 
 export interface BulkParameters {

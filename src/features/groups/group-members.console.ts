@@ -2,7 +2,7 @@
 
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
-import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
+import { downloadList, fileActions, piecesInOrder, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns, listState, numberedPager, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
@@ -134,8 +134,10 @@ const APPLICATION_COLUMNS: ListColumns = [
 const applications: ConsolePage = {
   path: '/groups/:id/applications',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { group, home, tabs } = await groupOf(visit);
+    const path = `${home}/applications`;
+    const isChangeable = mayCall(visit.request.roles, 'service', 'write');
     const { items, total } = await listGroupApplications(visit.services, group.id, pageIn(visit.query, APPLICATION_COLUMNS));
     return listPage({
       title: verbatim(group.name),
@@ -143,7 +145,9 @@ const applications: ConsolePage = {
       tabs,
       list: {
         name: 'Applications',
+        ...(isChangeable && { choosing: choosingAction(visit, path, typed, { kind: 'assignments', total }) }),
         rows: items.map(({ id, label, status }) => ({
+          value: id,
           cells: [
             { text: label, href: `/admin/applications/${encodeURIComponent(id)}` },
             status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Not active', tone: 'plain' },
@@ -151,11 +155,33 @@ const applications: ConsolePage = {
         })),
         empty: 'No applications assigned. Open an application to assign it.',
         emptyAction: { label: 'Applications', href: '/admin/applications' },
-        ...paged(`${home}/applications`, visit.query, APPLICATION_COLUMNS, { total }, 'application'),
+        ...paged(path, visit.query, APPLICATION_COLUMNS, { total }, 'application'),
+        files: fileActions(path, visit.query, total),
       },
     });
   },
+  async receive(visit, form) {
+    const { group } = await groupOf(visit);
+    return draftForList(visit, form, {
+      kind: 'assignments',
+      pieces: applicationsOf(visit, group.id),
+      rowOf: ({ id, label }) => ({ name: label, item: { id, applicationId: id, groupId: group.id } }),
+    });
+  },
+  async download(visit) {
+    const { group } = await groupOf(visit);
+    return downloadList(visit, {
+      name: 'group-applications',
+      columns: ['id', 'label', 'status', 'created'],
+      pieces: applicationsOf(visit, group.id),
+      recordOf: (application) => ({ ...application }),
+      of: groupTarget(group),
+    });
+  },
 };
+
+const applicationsOf = ({ services, query }: ConsoleRequest, groupId: string) =>
+  piecesOf(query, APPLICATION_COLUMNS, (window) => listGroupApplications(services, groupId, window));
 
 const activity: ConsolePage = {
   path: '/groups/:id/activity',

@@ -2,15 +2,18 @@
 
 import { groupsIn } from '../../pages/console/candidates.ts';
 import { undoOfAdding } from '../../pages/console/choose-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import { addressOfGroup, removalFacts } from './group-page.console.ts';
 import { addGroupMembers, getGroup, listUserGroups, removeGroupMember } from './groups.service.ts';
 
@@ -24,7 +27,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/groups',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
@@ -33,16 +36,40 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Groups',
+      ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'group-memberships', total }) }),
       rows: items.map(({ id, name, description }) => ({
+        value: id,
         cells: [{ text: name, href: addressOfGroup(id) }, description],
         actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(id)}/remove` }] : [],
       })),
       empty: 'This user is in no group. Groups give access to applications and can be included in tokens.',
       ...paged(home, query, COLUMNS, { total }, 'group'),
+      files: fileActions(home, query, total),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Add to group', href: `${home}/new`, main: true }] : []);
   },
+  async receive(visit, form) {
+    const { user } = await userSubject(visit);
+    return draftForList(visit, form, {
+      kind: 'group-memberships',
+      pieces: groupsOf(visit, user.id),
+      rowOf: ({ id, name }) => ({ name, item: { id, userId: user.id } }),
+    });
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'user-groups',
+      columns: ['id', 'name', 'description', 'created', 'lastUpdated'],
+      pieces: groupsOf(visit, user.id),
+      recordOf: (group) => ({ ...group }),
+      of: userTarget(user),
+    });
+  },
 };
+
+const groupsOf = ({ services, query, request }: ConsoleRequest, userId: string) =>
+  piecesOf(query, COLUMNS, (window) => listUserGroups(services, userId, window, request));
 
 const add: ConsolePage = {
   path: '/users/:id/groups/new',

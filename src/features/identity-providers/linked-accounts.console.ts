@@ -1,13 +1,16 @@
 /** Links of a user to external identity providers; remove a link. */
 
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import { getLink, listUserLinks, unlinkUser } from './identity-provider-links.service.ts';
 import { getIdentityProvider } from './identity-providers.service.ts';
 
@@ -24,7 +27,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/linked-accounts',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
@@ -34,7 +37,9 @@ const list: ConsolePage = {
       {
         kind: 'table',
         name: 'Linked accounts',
+        ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'links', total }) }),
         rows: items.map(({ idpId, name, knownAs, subject: called, created, lastUsed }) => ({
+          value: idpId,
           cells: [
             name,
             knownAs ?? '',
@@ -46,10 +51,32 @@ const list: ConsolePage = {
         })),
         empty: 'No linked accounts. An account is linked at the first sign-in with an identity provider, as its settings say.',
         ...paged(home, query, COLUMNS, { total }, 'linked account'),
+        files: fileActions(home, query, total),
       },
     ]);
   },
+  async receive(visit, form) {
+    const { user } = await userSubject(visit);
+    return draftForList(visit, form, {
+      kind: 'links',
+      pieces: linksOf(visit, user.id),
+      rowOf: ({ idpId, name }) => ({ name: `${user.login}, ${name}`, item: { id: idpId, idpId, userId: user.id } }),
+    });
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'linked-accounts',
+      columns: ['idpId', 'name', 'subject', 'knownAs', 'created', 'lastUsed'],
+      pieces: linksOf(visit, user.id),
+      recordOf: (link) => ({ ...link }),
+      of: userTarget(user),
+    });
+  },
 };
+
+const linksOf = ({ services, query, request }: ConsoleRequest, userId: string) =>
+  piecesOf(query, COLUMNS, (window) => listUserLinks(services, userId, window, request));
 
 const remove: ConsolePage = {
   path: '/users/:id/linked-accounts/:idpId/remove',

@@ -14,6 +14,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { findConsoleUser } from '../administrators/administrators.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { getLink, linkUser, listLinkedUsers, unlinkUser } from './identity-provider-links.service.ts';
 import {
   IDENTITY_PROVIDER_CRUMBS,
@@ -37,7 +38,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/security/identity-providers/:id/users',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, query, request } = visit;
     const provider = await providerIn(visit);
     const { id, name } = provider;
@@ -54,7 +55,9 @@ const list: ConsolePage = {
       actions: mayWrite ? [{ ...link, main: true }] : [],
       list: {
         name: 'linked users',
+        ...(mayWrite && { choosing: choosingAction(visit, at, typed, { kind: 'links', total }) }),
         rows: items.map(({ userId, login, subject, created }) => ({
+          value: userId,
           cells: [
             { text: login, href: `/admin/users/${encodeURIComponent(userId)}` },
             { text: subject, code: true },
@@ -68,6 +71,14 @@ const list: ConsolePage = {
         ...paged(at, query, COLUMNS, { total }, 'user'),
         files: fileActions(at, query, total),
       },
+    });
+  },
+  async receive(visit, form) {
+    const { id: idpId } = await providerIn(visit);
+    return draftForList(visit, form, {
+      kind: 'links',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listLinkedUsers(visit.services, idpId, window)),
+      rowOf: ({ userId, login }) => ({ name: login, item: { id: userId, userId, idpId } }),
     });
   },
   async download(visit) {

@@ -1,6 +1,7 @@
 /** Security → Network zones: named lists of networks, for the rules of the sign-in policy. */
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -9,6 +10,7 @@ import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { zonesOf } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { MOST_NETWORKS, network, zoneName } from './network-zones.resource.ts';
@@ -26,10 +28,13 @@ const COLUMNS: ListColumns = [
   { label: 'Last change', by: 'lastUpdated', descending: true },
 ];
 
+const zonesIn = ({ services, query }: ConsoleRequest) => piecesOf(query, COLUMNS, (window) => listZones(services, window));
+
 const list: ConsolePage = {
   path: '/security/zones',
   access: 'service',
-  async show({ services, request, query }) {
+  async show(visit, typed) {
+    const { services, request, query } = visit;
     const { items, total } = await listZones(services, pageIn(query, COLUMNS));
     const mayChange = mayCall(request.roles, 'service', 'write');
     const create = { label: 'Create zone', href: `${HOME}/new`, main: true };
@@ -40,7 +45,9 @@ const list: ConsolePage = {
       actions: mayChange ? [create] : [],
       list: {
         name: 'Network zones',
+        ...(mayChange && { choosing: choosingAction(visit, HOME, typed, { kind: 'zones', total }) }),
         rows: items.map(({ id, name, networks, lastUpdated }) => ({
+          value: id,
           cells: [
             mayChange ? { text: name, href: addressOf(id) } : name,
             [
@@ -54,9 +61,19 @@ const list: ConsolePage = {
         empty: 'No network zones. Create one for your offices or VPN, and name it in a rule of the sign-in policy.',
         emptyAction: mayChange ? create : undefined,
         ...paged(HOME, query, COLUMNS, { total }, 'zone'),
+        files: fileActions(HOME, query, total),
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, { kind: 'zones', pieces: zonesIn(visit), rowOf: ({ id, name }) => ({ name, item: { id } }) }),
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'zones',
+      columns: ['id', 'name', 'networks', 'created', 'lastUpdated'],
+      pieces: zonesIn(visit),
+      recordOf: (zone) => ({ ...zone }),
+    }),
 };
 
 const fieldsOf = (now: Partial<ZoneFields> = {}): readonly Field[] => [

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -12,6 +13,7 @@ import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { affectedBy } from '../affected/affected.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import {
   mayChangeOrganization,
   organizationCrumbs,
@@ -20,7 +22,7 @@ import {
   organizationToChange,
   orgIdIn,
 } from '../organizations/organization-page.console.ts';
-import { getOrganization } from '../organizations/organizations.service.ts';
+import { getOrganization, target } from '../organizations/organizations.service.ts';
 import { challengeName, MOST_DOMAINS, type OrganizationDomain } from './organization-domains.resource.ts';
 import { addDomain, getDomain, listDomains, removeDomain, verifyDomain } from './organization-domains.service.ts';
 
@@ -43,13 +45,11 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/organizations/:orgId/domains',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const domains = await listDomains(services, organization.id, { limit: MOST_DOMAINS }, request);
-    const newestFirst = domains.items.map((item) => ({ ...item, shown: shownDomain(item.domain) })).reverse();
-    const { items, total } = inPages(newestFirst, pageIn(query, COLUMNS));
+    const { items, total } = inPages(await shownDomains(visit, organization.id), pageIn(query, COLUMNS));
     const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_DOMAINS');
     const add = { label: 'Add domain', href: `${home}/new`, main: true };
     return listPage({
@@ -58,7 +58,9 @@ const list: ConsolePage = {
       actions: isChangeable ? [add] : [],
       list: {
         name: 'Domains',
+        ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'domains', total }) }),
         rows: items.map((item) => ({
+          value: item.domain,
           cells: [
             isChangeable ? { text: item.shown, href: addressOf(item) } : item.shown,
             statusOf(item),
@@ -74,10 +76,38 @@ const list: ConsolePage = {
         empty: 'No domains. Add one so that its users can sign in with a provider of their own.',
         emptyAction: isChangeable ? add : undefined,
         ...paged(home, query, COLUMNS, { total }, 'domain'),
+        files: fileActions(home, query, total),
       },
     });
   },
+  async receive(visit, form) {
+    const { id: orgId } = await organizationToChange(visit, 'MANAGE_DOMAINS');
+    return draftForList(visit, form, {
+      kind: 'domains',
+      pieces: domainsOf(visit, orgId),
+      rowOf: ({ domain, shown }) => ({ name: shown, item: { id: domain, orgId } }),
+    });
+  },
+  async download(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    return downloadList(visit, {
+      name: 'organization-domains',
+      columns: ['domain', 'created', 'verified'],
+      pieces: domainsOf(visit, organization.id),
+      recordOf: (domain) => ({ ...domain }),
+      of: target(organization),
+    });
+  },
 };
+
+/** The newest first. */
+async function shownDomains({ services, request }: ConsoleRequest, orgId: string) {
+  const { items } = await listDomains(services, orgId, { limit: MOST_DOMAINS }, request);
+  return items.map((item) => ({ ...item, shown: shownDomain(item.domain) })).reverse();
+}
+
+const domainsOf = (visit: ConsoleRequest, orgId: string) =>
+  piecesOf(visit.query, COLUMNS, async (window) => inPages(await shownDomains(visit, orgId), window));
 
 const add: ConsolePage = {
   path: '/organizations/:orgId/domains/new',

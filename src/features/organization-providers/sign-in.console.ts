@@ -2,6 +2,7 @@
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
@@ -14,6 +15,7 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { getIdentityProvider, listIdentityProviders } from '../identity-providers/identity-providers.service.ts';
 import { verifiedDomains } from '../organization-domains/organization-domains.service.ts';
 import {
@@ -24,7 +26,7 @@ import {
   organizationToChange,
   orgIdIn,
 } from '../organizations/organization-page.console.ts';
-import { getOrganization } from '../organizations/organizations.service.ts';
+import { getOrganization, target } from '../organizations/organizations.service.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
 import { type OrganizationProvider, organizationProviderBody } from './organization-providers.resource.ts';
 import { getProviderOf, listProvidersOf, putProviderOf, removeProviderOf } from './organization-providers.service.ts';
@@ -55,7 +57,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/organizations/:orgId/sign-in',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
@@ -68,7 +70,9 @@ const list: ConsolePage = {
       actions: mayConnect(visit) ? [{ label: 'Create set-up link', href: `${organizationPath(organization.id)}/setup-link` }, add] : [],
       list: {
         name: 'Identity providers',
+        ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'organization-providers', total }) }),
         rows: items.map((item) => ({
+          value: item.idpId,
           cells: [
             isChangeable ? { text: item.name, href: addressOf(item) } : item.name,
             modeOf(item),
@@ -80,10 +84,32 @@ const list: ConsolePage = {
         empty: 'No identity providers. Users of the organization sign in like everybody else.',
         emptyAction: mayConnect(visit) ? add : undefined,
         ...paged(home, query, COLUMNS, { total }, 'identity provider'),
+        files: fileActions(home, query, total),
       },
     });
   },
+  async receive(visit, form) {
+    const { id: orgId } = await organizationToChange(visit, 'MANAGE_PROVIDERS');
+    return draftForList(visit, form, {
+      kind: 'organization-providers',
+      pieces: providersOf(visit, orgId),
+      rowOf: ({ idpId, name }) => ({ name, item: { id: idpId, orgId } }),
+    });
+  },
+  async download(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    return downloadList(visit, {
+      name: 'organization-identity-providers',
+      columns: ['idpId', 'name', 'mode', 'domains', 'autoJoin', 'depId'],
+      pieces: providersOf(visit, organization.id),
+      recordOf: (provider) => ({ ...provider }),
+      of: target(organization),
+    });
+  },
 };
+
+const providersOf = ({ services, query, request }: ConsoleRequest, orgId: string) =>
+  piecesOf(query, COLUMNS, (window) => listProvidersOf(services, orgId, window, request));
 
 /** All fields except the department, which is chosen from a list. */
 async function fieldsOf(visit: ConsoleRequest, orgId: string, now?: OrganizationProvider): Promise<readonly Field[]> {

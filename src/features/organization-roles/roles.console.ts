@@ -2,6 +2,7 @@
 
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
@@ -11,6 +12,7 @@ import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import {
   besideMembers,
   mayChangeOrganization,
@@ -20,7 +22,7 @@ import {
   organizationToChange,
   orgIdIn,
 } from '../organizations/organization-page.console.ts';
-import { getOrganization } from '../organizations/organizations.service.ts';
+import { getOrganization, target } from '../organizations/organizations.service.ts';
 import { getUser } from '../users/users.service.ts';
 import { mayGrant } from './grantable-roles.policy.ts';
 import { getMemberRoles, memberRolesBody, setMemberRoles } from './member-roles.service.ts';
@@ -58,12 +60,10 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/organizations/:orgId/roles',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
     const home = homeOf(organization.id);
-    const roles = await allOrganizationRoles(visit.services, organization.id, visit.request);
-    const builtIn = BUILT_IN_ROLES.map((role) => ({ ...role, id: undefined }));
-    const { items, total } = inPages([...builtIn, ...roles.toReversed()], pageIn(visit.query, COLUMNS));
+    const { items, total } = inPages(await shownRoles(visit, organization.id), pageIn(visit.query, COLUMNS));
     const isChangeable = mayChangeOrganization(visit, organization.id);
     const create = { label: 'Create role', href: `${home}/new`, main: true };
     const permissionsOf = (permissions: readonly OrganizationPermission[]) => series(permissions.map((one) => phrase(PERMISSIONS[one])));
@@ -75,7 +75,9 @@ const list: ConsolePage = {
         actions: besideMembers(visit, organization.id, '/roles'),
         name: 'Roles',
         lead: 'Give roles to members, on the tab Members. Tokens list them in the claim org_roles.',
+        ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'organization-roles', total }) }),
         rows: items.map(({ id, name, description, permissions }) => ({
+          ...(id !== undefined && { value: id }),
           cells: [{ text: name, code: true }, id === undefined ? phrase(description) : description, permissionsOf(permissions)],
           actions:
             isChangeable && id !== undefined
@@ -87,10 +89,38 @@ const list: ConsolePage = {
         })),
         empty: '',
         ...paged(home, visit.query, COLUMNS, { total }, 'role'),
+        files: fileActions(home, visit.query, total),
       },
     });
   },
+  async receive(visit, form) {
+    const { id: orgId } = await organizationToChange(visit);
+    return draftForList(visit, form, {
+      kind: 'organization-roles',
+      pieces: rolesIn(visit, orgId),
+      rowOf: ({ id, name }) => ({ name, item: { id: id ?? name, orgId } }),
+    });
+  },
+  async download(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    return downloadList(visit, {
+      name: 'organization-roles',
+      columns: ['id', 'name', 'description', 'permissions'],
+      pieces: rolesIn(visit, organization.id),
+      recordOf: (role) => ({ ...role }),
+      of: target(organization),
+    });
+  },
 };
+
+/** Built-in roles first, then the newest. */
+async function shownRoles({ services, request }: ConsoleRequest, orgId: string) {
+  const roles = await allOrganizationRoles(services, orgId, request);
+  return [...BUILT_IN_ROLES.map((role) => ({ ...role, id: undefined })), ...roles.toReversed()];
+}
+
+const rolesIn = (visit: ConsoleRequest, orgId: string) =>
+  piecesOf(visit.query, COLUMNS, async (window) => inPages(await shownRoles(visit, orgId), window));
 
 /** Offers only permissions that the caller has. */
 function fieldsOf(visit: ConsoleRequest, now?: OrganizationRole): readonly Field[] {

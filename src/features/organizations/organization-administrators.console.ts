@@ -1,6 +1,7 @@
 /** Organization → Administrators: users who administer only this organization, and a form to add one. */
 import { usersIn } from '../../pages/console/candidates.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
@@ -16,7 +17,7 @@ import { USER_STATUSES } from '../users/user-lifecycle.policy.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { organizationCrumbs, organizationHead, organizationPath, organizationToChange, orgIdIn } from './organization-page.console.ts';
-import { getOrganization } from './organizations.service.ts';
+import { getOrganization, target } from './organizations.service.ts';
 
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/administrators`;
 const SUBMIT = 'Add administrator';
@@ -51,6 +52,7 @@ const list: ConsolePage = {
           })),
           empty: 'Nobody is an administrator of this organization only. Administrators of the whole service can change it.',
           ...paged(home, query, COLUMNS, { total }, 'administrator'),
+          files: fileActions(home, query, total),
         },
         ...(isChangeable
           ? [
@@ -65,6 +67,17 @@ const list: ConsolePage = {
             ]
           : []),
       ],
+    });
+  },
+  async download(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    return downloadList(visit, {
+      name: 'organization-administrators',
+      columns: ['userId', 'login', 'status'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listAdministrators(visit.services, { orgId: organization.id }, window)),
+      recordOf: ({ userId, login, status }) => ({ userId, login, status }),
+      of: target(organization),
+      hasUsers: true,
     });
   },
 };

@@ -2,6 +2,7 @@
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { undoOfAdding } from '../../pages/console/choose-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -12,8 +13,10 @@ import { forbidden, validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import { getMember, listUserOrganizations, mayAddMember, putMember, removeMember } from './members.service.ts';
 import { isMemberRestorable, mayChangeOrganization, memberRemovalFacts, organizationPath } from './organization-page.console.ts';
 import { getOrganization } from './organizations.service.ts';
@@ -35,7 +38,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/organizations',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
@@ -44,7 +47,9 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Organizations',
+      choosing: choosingAction(visit, home, typed, { kind: 'affiliations', total }),
       rows: items.map(({ orgId, orgName, depId, depName, created }) => ({
+        ...(mayChangeOrganization(visit, orgId) && { value: orgId }),
         cells: [
           { text: orgName, href: organizationPath(orgId) },
           depId === null ? '' : { text: depName ?? depId, href: `${organizationPath(orgId)}/departments/${encodeURIComponent(depId)}` },
@@ -59,10 +64,32 @@ const list: ConsolePage = {
       })),
       empty: 'This user belongs to no organization.',
       ...paged(home, query, COLUMNS, { total }, 'organization'),
+      files: fileActions(home, query, total),
     };
     return userPage(visit, subject, [part], mayAdd(visit) ? [add] : []);
   },
+  async receive(visit, form) {
+    const { user } = await userSubject(visit);
+    return draftForList(visit, form, {
+      kind: 'affiliations',
+      pieces: organizationsOf(visit, user.id),
+      rowOf: ({ orgId, orgName }) => ({ name: orgName, item: { id: orgId, userId: user.id } }),
+    });
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'user-organizations',
+      columns: ['orgId', 'orgName', 'depId', 'depName', 'created'],
+      pieces: organizationsOf(visit, user.id),
+      recordOf: (affiliation) => ({ ...affiliation }),
+      of: userTarget(user),
+    });
+  },
 };
+
+const organizationsOf = ({ services, query, request }: ConsoleRequest, userId: string) =>
+  piecesOf(query, COLUMNS, (window) => listUserOrganizations(services, userId, window, request));
 
 const add: ConsolePage = {
   path: '/users/:id/organizations/new',

@@ -1,13 +1,16 @@
 /** The second factors of a user: the list, and the reset of lost ones. Users enrol them themselves. */
 
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/factors`;
@@ -31,7 +34,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/factors',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
@@ -40,7 +43,9 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Factors',
+      ...(subject.isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'factors', total }) }),
       rows: items.map((factor) => ({
+        value: factor.id,
         cells: [
           factor.name,
           phrase(typeOf(factor)),
@@ -51,11 +56,33 @@ const list: ConsolePage = {
       })),
       empty: 'No second factor. Users set one up on their own security page.',
       ...paged(home, query, COLUMNS, { total }, 'second factor'),
+      files: fileActions(home, query, total),
     };
     const isSome = subject.isChangeable && factors.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'Reset all', href: `${home}/reset` }] : []);
   },
+  async receive(visit, form) {
+    const { user } = await subjectToChange(visit);
+    return draftForList(visit, form, {
+      kind: 'factors',
+      pieces: factorsOf(visit, user.id),
+      rowOf: ({ id, name }) => ({ name: `${user.login}, ${name}`, item: { id, userId: user.id } }),
+    });
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'second-factors',
+      columns: ['id', 'name', 'type', 'created', 'lastUsed'],
+      pieces: factorsOf(visit, user.id),
+      recordOf: (factor) => ({ ...factor }),
+      of: userTarget(user),
+    });
+  },
 };
+
+const factorsOf = ({ services, query, request }: ConsoleRequest, userId: string) =>
+  piecesOf(query, COLUMNS, async (window) => inPages((await listUserFactors(services, userId, request)).factors, window));
 
 const resetAll: ConsolePage = {
   path: '/users/:id/factors/reset',

@@ -242,7 +242,7 @@ function drawnBody(part: Part) {
 }
 
 /** Are there several rows to select? */
-const choosesAll = (part: Part): boolean =>
+export const choosesAll = (part: Part): boolean =>
   part.kind === 'table' && part.choosing !== undefined && part.rows.filter(({ value }) => value !== undefined).length > 1;
 
 function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [], isNarrowed, kept, problems: wrong = [] }: Search) {

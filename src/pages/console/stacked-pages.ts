@@ -1,7 +1,7 @@
 /** A tab that shows several pages below each other. Each of these also has a path for its further pages and forms. */
 import type { Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
-import type { TablePart } from './detail-page.ts';
+import { choosesAll, type TablePart } from './detail-page.ts';
 import type { Action, ConsolePage, ConsoleRequest, Drawn, Typed } from './page.ts';
 
 export interface StackedPage {
@@ -9,15 +9,18 @@ export interface StackedPage {
   readonly page: ConsolePage;
 }
 
-/** The parts of a page under a heading, with the page's actions. The search of the list is on the page itself. */
+/** The parts of a page under a heading, with the page's actions. The search of the list, and the selection of rows, are on the page itself. */
 function partsUnder(title: Text, home: string, { locals, actions = [] }: Drawn): readonly unknown[] {
-  const [{ search, ...first } = {}, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
-  const shown = [...actions.map((action) => ({ ...action, main: false })), ...(search === undefined ? [] : [searchAt(home)])];
+  const [{ search, choosing, choosesAll, ...first } = {}, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
+  const shown = [...actions.map((action) => ({ ...action, main: false })), ...elsewhere(home, search, choosesAll === true)];
   return [{ ...first, title, actions: drawnActions(shown) }, ...rest];
 }
 
 /** The link to a list's own page, for a page of several lists: one search form would look as if it searched all of them. */
-const searchAt = (home: string): Action => ({ label: 'Search', href: home, icon: 'search' });
+function elsewhere(home: string, search: unknown, choosesAll: boolean): readonly Action[] {
+  if (search !== undefined) return [{ label: 'Search', href: home, icon: 'search' }];
+  return choosesAll ? [{ label: 'Select rows', href: home, icon: 'bulk' }] : [];
+}
 
 /** Combined parts of all pages. Each list starts at its first page, regardless of the address. */
 export async function stackedParts(visit: ConsoleRequest, shown: readonly StackedPage[], typed: Typed): Promise<readonly unknown[]> {
@@ -30,7 +33,7 @@ export async function stackedParts(visit: ConsoleRequest, shown: readonly Stacke
 }
 
 /** A list on a page of several lists. @param home the list's own page */
-export const searchedElsewhere = ({ search, actions = [], ...table }: TablePart, home: string): TablePart => ({
+export const searchedElsewhere = ({ search, choosing, actions = [], ...table }: TablePart, home: string): TablePart => ({
   ...table,
-  actions: search === undefined ? actions : [...actions, searchAt(home)],
+  actions: [...actions, ...elsewhere(home, search, choosesAll({ ...table, choosing }))],
 });

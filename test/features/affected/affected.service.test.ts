@@ -1,7 +1,7 @@
 /** The numbers of a confirmation page: exact while they are small, bounded when they are not. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { affectedBy, countedUpTo } from '../../../src/features/affected/affected.service.ts';
+import { affectedBy, affectedByAll, countedUpTo } from '../../../src/features/affected/affected.service.ts';
 import { organization, person, unique } from '../../api/people.ts';
 import { type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 
@@ -45,9 +45,18 @@ describe('what a deletion affects', () => {
     await assign(applicationId, 'users', userId, ['editor']);
     await assign(applicationId, 'groups', await group(), ['editor']);
     await assign(applicationId, 'groups', await group());
-    assert.deepEqual(await affectedBy(api.services, 'applicationRole', { id: applicationId, roleId }), { users: 1, groups: 1 });
+    assert.deepEqual(await affectedBy(api.services, 'applicationRole', { applicationId, id: roleId }), { users: 1, groups: 1 });
     const whole = await affectedBy(api.services, 'application', { id: applicationId });
     assert.deepEqual(whole, { users: 1, groups: 2, consents: 0 });
+  });
+
+  it('of several objects is counted together', async () => {
+    const [{ id: userId }, { id: other }] = [await person(api), await person(api)];
+    const ids = [await group(userId, other), await group(userId), await group()];
+    await assign(await application(), 'groups', ids[0] ?? '');
+    const keys = ids.map((id) => ({ id }));
+    assert.deepEqual(await affectedByAll(api.services, 'group', keys), { members: 3, applications: 1 });
+    assert.deepEqual(await affectedByAll(api.services, 'group', []), { members: 0, applications: 0 });
   });
 
   it('of a user counts what only that user has', async () => {

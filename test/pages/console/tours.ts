@@ -52,7 +52,7 @@ async function makeAll(t: TestContext): Promise<NonNullable<typeof made>> {
 /** Starts a service with a copy of what all tours make. It ends with the test. */
 export async function startOnTour(
   t: TestContext,
-  options: Pick<ServiceOptions, 'env' | 'onLog'> = {},
+  options: Pick<ServiceOptions, 'env' | 'onLog' | 'sendsOutbox'> = {},
 ): Promise<{ readonly service: Service; readonly stops: readonly string[] }> {
   const { database: original, stops } = made ?? (await makeAll(t));
   const database = await copyOf(original);
