@@ -9,6 +9,7 @@ import { authenticateApiToken } from './features/api-tokens/api-tokens.service.t
 import { ApplicationUses, writeUses } from './features/applications/application-uses.service.ts';
 import { systemClient } from './features/applications/system-applications.service.ts';
 import { EVENT_HOOK } from './features/audit/audit.store.ts';
+import { RefusedRequests, writeFurtherRefusals } from './features/audit/refused-requests.service.ts';
 import { listAuthorizationServers } from './features/authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.policy.ts';
 import { BACKCHANNEL_PING } from './features/backchannel-requests/ping.policy.ts';
@@ -75,8 +76,8 @@ export interface App {
   readonly registry: Registry;
   /** Starts the delivery of the outbox in the background. */
   sendOutbox(): { stop(): Promise<void> };
-  /** Starts the recording of when applications and secrets were last used. */
-  writeUses(): { stop(): Promise<void> };
+  /** Starts the recording of what requests only count: when applications and secrets were last used, and refusals beyond the limit. */
+  writeCounted(): { stop(): Promise<void> };
   /** Makes `/health/ready` fail, so that load balancers use other processes. */
   stopAccepting(): void;
 }
@@ -107,7 +108,8 @@ export function createApp(services: Services): App {
   /** Loads the operator's texts before a page is rendered for a request. */
   const prepareTexts = async (req: IncomingMessage): Promise<void> => useChangedTexts(req, await currentTexts(services));
   const uses = new ApplicationUses();
-  const servers = createAuthorizationServers({ services, pages, outbound, uses, describe, prepareTexts });
+  const refusedRequests = new RefusedRequests(services);
+  const servers = createAuthorizationServers({ services, pages, outbound, uses, refusedRequests, describe, prepareTexts });
   notifications.subscribe((change) => servers.changed(change));
 
   const interactions = createInteractions({ servers, services, gone: (reason) => new InteractionEnded(reason), describe });
@@ -255,7 +257,14 @@ export function createApp(services: Services): App {
         },
       };
     },
-    writeUses: () => writeUses(uses, database, log),
+    writeCounted() {
+      const writers = [writeUses(uses, database, log), writeFurtherRefusals(refusedRequests, log)];
+      return {
+        async stop() {
+          for (const writer of writers) await writer.stop();
+        },
+      };
+    },
     stopAccepting() {
       accepting = false;
     },

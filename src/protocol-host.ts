@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import type { ApplicationUses } from './features/applications/application-uses.service.ts';
 import { NOBODY } from './features/audit/audit-event.policy.ts';
-import { RefusedRequests } from './features/audit/refused-requests.service.ts';
+import type { RefusedRequests } from './features/audit/refused-requests.service.ts';
 import { confirmRequestPage } from './features/backchannel-requests/confirm-request.hosted.ts';
 import { fullName } from './features/claims/claims.policy.ts';
 import { ClientDocuments } from './features/client-documents/client-documents.service.ts';
@@ -44,6 +44,7 @@ export interface ProtocolHost {
   readonly pages: Pages;
   readonly outbound: Outbound;
   readonly uses: ApplicationUses;
+  readonly refusedRequests: RefusedRequests;
   /** The sender of a request, before authentication. */
   describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string; readonly requestId: string };
   /** Loads the operator's texts before a page is rendered for a request. */
@@ -56,13 +57,13 @@ export function createAuthorizationServers({
   pages,
   outbound,
   uses,
+  refusedRequests,
   describe,
   prepareTexts,
 }: ProtocolHost): AuthorizationServers {
   const { config, database, keyring, log } = services;
   const registration = new ClientRegistration(services);
   const documents = new ClientDocuments({ outbound, rateLimits: config.rateLimits });
-  const refusedRequests = new RefusedRequests(services);
   /** Renders a page of the protocol with the operator's texts. */
   const withTexts =
     <Facts>(draw: (of: Pages, ctx: Koa.Context, facts: Facts) => Promise<void>) =>

@@ -60,8 +60,8 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   open.add(() => rotation.stop());
   const counter = rollUpInTime(database, log);
   open.add(() => counter.stop());
-  const uses = app.writeUses();
-  open.add(() => uses.stop());
+  const counted = app.writeCounted();
+  open.add(() => counted.stop());
   const sender = app.sendOutbox();
   open.add(() => sender.stop());
   const sealer = sealAuditLog({ database, keyring, log });

@@ -134,8 +134,8 @@ export async function startService(
     afterwards(t, () => sender.stop());
     const counter = rollUpInTime(opened, log);
     afterwards(t, () => counter.stop());
-    const uses = app.writeUses();
-    afterwards(t, () => uses.stop());
+    const counted = app.writeCounted();
+    afterwards(t, () => counted.stop());
   }
 
   return { ...callsTo(config.baseUrl, `http://127.0.0.1:${address.port}`), database };

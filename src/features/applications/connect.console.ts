@@ -145,13 +145,15 @@ function noSnippet(visit: ConsoleRequest, application: Application, facts: Facts
   ];
 }
 
-const REFUSALS = 5;
+const REFUSALS = 10;
 
 /** The redirect URI of a refused request. */
 function refusedUri({ debugContext }: StoredEvent): string | undefined {
   const { decision } = debugContext as { decision?: Decision };
   return decision?.kind === 'redirect-uri' ? decision.redirectUri : undefined;
 }
+
+const refusalsOf = ({ id, label }: Application) => new URLSearchParams({ application: `${label} (${id})`, outcome: 'FAILURE' });
 
 /** The latest refused requests of the application, if any. */
 async function refusedParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
@@ -162,7 +164,8 @@ async function refusedParts(visit: ConsoleRequest, application: Application): Pr
     {
       kind: 'table',
       title: 'Refused requests',
-      lead: 'The latest, each kind once a minute.',
+      lead: 'The latest, one of each kind.',
+      actions: [{ label: 'Search the system log', icon: 'search', href: `/admin/reports/log?${refusalsOf(application)}` }],
       name: 'Refused requests',
       columns: ['When', 'Request', 'Reason', 'Request ID'],
       rows: refused.map((event) => {

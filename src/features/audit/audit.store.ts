@@ -128,21 +128,23 @@ export async function countFailures(executor: Executor, type: EventType, since: 
 }
 
 /**
- * The newest refused requests of an application. Only the newest requests of all applications are searched, so that one index finds them in a long
- * log.
+ * The newest refused requests of an application, one of each kind: a request that is repeated does not hide the others. Only the newest refusals of all applications and the newest events of this one are searched: indexes
+ * find them in a long log, and neither many refusals of others nor many sign-ins of its own hide them.
  */
 export async function selectRefusals(executor: Executor, applicationId: string, limit: number): Promise<StoredEvent[]> {
-  const newest = executor('audit_events')
-    .whereIn('event_type', ['app.oauth2.as.authorize', 'app.oauth2.as.token.grant'])
-    .orderBy('seq', 'desc')
-    .limit(AMONG_REFUSALS);
-  return executor(newest.as('newest'))
+  const newest = () => executor('audit_events').select('seq').orderBy('seq', 'desc').limit(AMONG_REFUSALS);
+  const refusals = newest().whereIn('event_type', REFUSALS);
+  const ofApplication = newest().whereRaw("target->0->>'id' = ? AND target->0->>'type' <> 'User'", applicationId);
+  const kind = "display_message, outcome->>'reason', debug_context->'decision'->>'redirectUri'";
+  const found = executor('audit_events')
+    .whereIn('seq', executor.union([refusals, ofApplication], true))
+    .whereIn('event_type', REFUSALS)
     .whereRaw("outcome->>'result' = 'FAILURE' AND target @> ?::jsonb", [JSON.stringify([{ id: applicationId, type: 'AppInstance' }])])
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .select<StoredEvent[]>(EVENT);
+    .select('*', executor.raw(`row_number() OVER (PARTITION BY ${kind} ORDER BY seq DESC) AS turn`));
+  return executor(found.as('found')).where({ turn: 1 }).orderBy('seq', 'desc').limit(limit).select<StoredEvent[]>(EVENT);
 }
 
+const REFUSALS: readonly EventType[] = ['app.oauth2.as.authorize', 'app.oauth2.as.token.grant'];
 const AMONG_REFUSALS = 2000;
 
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });

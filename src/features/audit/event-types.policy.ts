@@ -90,6 +90,7 @@ const ABOUT_APPLICATIONS = [
   'app.oauth2.as.consent.grant',
   'app.oauth2.as.consent.revoke',
   'app.oauth2.as.device.authorize',
+  'app.oauth2.as.requests.refuse',
   'app.oauth2.as.token.assertion',
   'app.oauth2.as.token.exchange',
   'app.oauth2.as.token.grant',

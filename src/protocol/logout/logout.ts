@@ -17,6 +17,7 @@ import { clientSettings } from '../servers/client-settings.ts';
 import { cookies } from '../servers/cookies.ts';
 import type { ProtocolPages } from '../servers/error-pages.ts';
 import { readProtocolForm } from '../servers/form.ts';
+import { requestStateOf } from '../storage/request-state.ts';
 import type { Subjects } from '../token/subjects.ts';
 
 export interface LogoutParts {
@@ -113,6 +114,7 @@ export async function handleLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
   const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readProtocolForm(ctx)) } : ctx.query);
   const hint = parameters.id_token_hint === undefined ? undefined : await readHint(provider, parameters.id_token_hint);
   const named = hint?.client ?? (await namedClient(provider, parameters.client_id));
+  Object.assign(requestStateOf(ctx) ?? {}, { clientId: named?.clientId });
   if (hint !== undefined && parameters.client_id !== undefined && parameters.client_id !== hint.client.clientId) {
     throw new errors.InvalidRequest('client_id and id_token_hint must name the same application');
   }

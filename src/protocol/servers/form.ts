@@ -18,6 +18,9 @@ const noted = new WeakMap<IncomingMessage, string>();
 /** Keeps a form that was read, because a stream can be read only once. */
 export const noteForm = (req: IncomingMessage, text: string): void => void noted.set(req, text);
 
+/** @returns a form that was read already */
+export const notedForm = (req: IncomingMessage): string | undefined => noted.get(req);
+
 /** @throws {errors.InvalidRequest} the body is too large or incomplete */
 export async function readProtocolForm(ctx: Context): Promise<string> {
   const known = noted.get(ctx.req);

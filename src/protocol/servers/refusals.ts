@@ -1,6 +1,9 @@
 /** Records refusals of signed-in users and authenticated applications in the audit log, with the decision. */
 
 import type { IncomingMessage } from 'node:http';
+import { parse } from 'node:querystring';
+import { decodeJwt } from 'jose';
+import { refusedEndpoint } from '../../features/audit/refused-requests.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { type AccessGrantType, CIBA_GRANT, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import {
@@ -12,13 +15,17 @@ import {
 } from '../../features/policies/decisions.policy.ts';
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
 import { ID_JAG } from '../exchange/token-types.ts';
 import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { isSignInRequest } from '../storage/device-code-adapter.ts';
+import { requestStateOf } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import { tokenRequestAudiences } from '../token/audience.ts';
+import { basicCredentials } from './credentials.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { ROUTES } from './endpoints.ts';
+import { notedForm } from './form.ts';
 
 /** Maximum characters of a requested audience in the event. */
 const LONGEST_RESOURCE = 500;
@@ -126,18 +133,6 @@ const ROUTINE = new Set([
   'server_error',
 ]);
 
-/** Endpoints for requests about a user. */
-const REQUESTS: ReadonlySet<string> = new Set([
-  ROUTES.authorization,
-  ROUTES.pushed_authorization_request,
-  ROUTES.device_authorization,
-  ROUTES.code_verification,
-  ROUTES.backchannel_authentication,
-]);
-
-/** Paths on which a request continues after the user's action. */
-const RESUMED = /^\/(authorize|device)\/[^/]+$/;
-
 const noted = new WeakSet<IncomingMessage>();
 
 /** Mistakes of the user are recorded in the user's events. */
@@ -168,22 +163,43 @@ export async function noteError(
 ): Promise<void> {
   if (given === undefined) return;
   const { error, error_description: description = '' } = given;
-  // Missing if the request was refused before the library's route.
-  const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
-  const clientId = oidc?.client?.clientId ?? waitingClient(oidc);
-  const isRequest = REQUESTS.has(ctx.path) || RESUMED.test(ctx.path);
-  const endpoint = isRequest ? 'authorize' : 'token';
-  // At the other endpoints, only failed client authentication is recorded.
-  const isRecorded = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');
-  const redirectUri = error === 'invalid_redirect_uri' ? shortText(oidc?.params?.redirect_uri) : undefined;
-  const rejected = isRecorded && clientId !== undefined ? ({ endpoint, clientId, server: { id, name }, redirectUri } as const) : undefined;
+  const clientId = noted.has(ctx.req) || ROUTINE.has(error) ? undefined : clientOf(ctx, error);
+  const redirectUri = error === 'invalid_redirect_uri' ? shortText(ctx.oidc?.params?.redirect_uri) : undefined;
+  const endpoint = refusedEndpoint(ctx.path);
+  const rejected = clientId === undefined ? undefined : ({ endpoint, clientId, server: { id, name }, redirectUri } as const);
   await reject({ error, description }, rejected, ctx.req);
 }
 
-/** Client of the pending request. */
-function waitingClient(oidc: KoaContextWithOIDC['oidc'] | undefined): string | undefined {
-  const id = oidc?.entities.Interaction?.params.client_id;
-  return typeof id === 'string' ? id : undefined;
+/** The client of a refused request: as the library recognized it, or the request state, or as the request names it. */
+function clientOf(ctx: KoaContextWithOIDC, error: string): string | undefined {
+  // Missing if the request was refused before the library's route.
+  const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
+  const waiting = oidc?.entities.Interaction?.params.client_id;
+  const known = oidc?.client?.clientId ?? (typeof waiting === 'string' ? waiting : undefined) ?? requestStateOf(ctx)?.clientId;
+  if (known !== undefined) return known;
+  // A client that the library did not find is not looked up again.
+  return oidc === undefined || error !== 'invalid_client' ? namedClient(ctx) : undefined;
+}
+
+/** Maximum characters of a client ID, which can be the address of a document. */
+const LONGEST_CLIENT_ID = 2048;
+
+/** The client that the parameters, the header or the assertion name. Whether it exists is checked when the event is written. */
+function namedClient({ req, query, headers }: KoaContextWithOIDC): string | undefined {
+  const form = parse(notedForm(req) ?? '');
+  const [inHeader] = (basicCredentials(headers.authorization) ?? '').split(':');
+  const named = [query.client_id, form.client_id, inHeader, subjectOf(form.client_assertion)].find(
+    (one) => typeof one === 'string' && one !== '',
+  );
+  return typeof named === 'string' && named.length <= LONGEST_CLIENT_ID && isPrintable(named) ? named : undefined;
+}
+
+function subjectOf(assertion: unknown): string | undefined {
+  try {
+    return typeof assertion === 'string' ? decodeJwt(assertion).sub : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type WithoutRequest<D> = D extends RequestRefused ? Omit<D, 'request'> : never;

@@ -69,6 +69,8 @@ export class ModelAdapter extends NoAdapter {
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
     request?.models.set(key, pending);
     const found = await pending;
+    if (request?.bearerRule !== undefined && found !== undefined && BEARERS.has(found.model))
+      request.clientId = text(found.payload.clientId);
     const shown = found !== undefined && BEARERS.has(found.model) ? await request?.bearerRule?.(found) : undefined;
     if (found === undefined || !this.accepts(found, id) || isOfAnotherBrowser(found, request)) return undefined;
     if (request !== undefined) remember(request, found);

@@ -68,6 +68,8 @@ export type BearerRule = (token: Pick<FoundModel, 'model' | 'payload'>) => Promi
 
 export class RequestState {
   bearerRule: BearerRule | undefined;
+  /** Client of a request, where the library does not know it: of the bearer token at userinfo, or at logout. */
+  clientId: string | undefined;
   /** The token to introspect or revoke, if it was sent as a JWT: an access token or possibly an ID token. */
   presentedJwt: string | undefined;
   readonly writes = new PendingWrites();
