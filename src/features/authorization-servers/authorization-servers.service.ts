@@ -137,7 +137,7 @@ export async function seedAuthorizationServer(
 export const getAuthorizationServer = async (services: Services, id: string): Promise<AuthorizationServer> =>
   requireFound(await findServer(services.database.knex, id), id, 'AuthorizationServer');
 
-/** Oldest first. @param q words of the name or the audiences, or a part of one */
+/** Oldest first. @param q words of the ID, the name or the audiences, or a part of one */
 export const pageAuthorizationServers = (
   services: Services,
   { q, ...window }: Window & { readonly q?: string | undefined },

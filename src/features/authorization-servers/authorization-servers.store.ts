@@ -67,10 +67,10 @@ export async function listServers(executor: Executor): Promise<AuthorizationServ
   return executor('authorization_servers').select<AuthorizationServer[]>(SERVER).orderBy('key');
 }
 
-/** Oldest first. @param q words of the name or the audiences, or a part of one */
+/** Oldest first. @param q words of the ID, the name or the audiences, or a part of one */
 export function pageServers(executor: Executor, q: string | undefined, window: Window): Promise<Page<AuthorizationServer>> {
   const query = executor('authorization_servers');
-  if (q !== undefined) applyWords(query, ['name', 'audience', "array_to_string(further_audiences, ' ')"], q, 'part');
+  if (q !== undefined) applyWords(query, ['id', 'name', 'audience', "array_to_string(further_audiences, ' ')"], q, 'part');
   return readPage(query, SERVER, window, { by: 'key' });
 }
 

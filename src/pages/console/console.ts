@@ -112,6 +112,7 @@ export function adminConsole({
     req: ctx.req,
     params: ctx.params ?? {},
     query: new URLSearchParams(ctx.search),
+    translate: (text) => languages.of(ctx, person).t(text),
   });
 
   /** Draws a page in the console's frame. */

@@ -22,6 +22,8 @@ export interface ConsoleRequest {
   readonly req: IncomingMessage;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** A text in the administrator's language. */
+  translate(text: Text): string;
 }
 
 /** A breadcrumb; that of the page itself has no URL. */

@@ -14,7 +14,11 @@ test('words, IDs, e-mail addresses and request IDs lead to what they name, withi
   const group = (await service.api('POST', '/groups', { profile: { name: 'Fern gardeners' } })).body;
   const app = { label: 'Fern shop', settings: { oauthClient: { redirect_uris: ['https://fern.example/cb'] } } };
   const clientId: string = (await service.api('POST', '/apps', app)).body.id;
-  await service.api('POST', '/authorizationServers', { id: 'fern', name: 'Fern API' });
+  const serverId = 'as-0123456789';
+  await service.api('POST', '/authorizationServers', { id: serverId, name: 'Fern API' });
+  await service.createUser({ login: 'moss', lastName: 'Zumwalt', firstName: 'Zoe', email: 'moss@moss.example' });
+  for (let at = 1; at < 7; at++)
+    await service.createUser({ login: `moss${at}`, lastName: 'Adams', firstName: 'Al', email: `moss${at}@moss.example` });
   const { agent } = await enter(service);
   const search = async (q: string, who = agent) => wordsOf(await who.visit(`/admin/search?q=${encodeURIComponent(q)}`));
   const all = await search('fern');
@@ -27,6 +31,9 @@ test('words, IDs, e-mail addresses and request IDs lead to what they name, withi
     [clientId, /Fern shop/],
     [group.id, /Groups Name Description Fern gardeners/],
     [orgId, /Organizations Name ID Fern House/],
+    [serverId, /Authorization servers Name ID Fern API/],
+    ['moss', /Users .*User name Name moss Zoe Zumwalt/],
+    ['MOSS@moss.example', /Users .*User name Name moss Zoe Zumwalt/],
     ['system log', /Pages Page Section System log Reports/],
     ['0123456789abcdef', /System log Search Fields Events with “0123456789abcdef”/],
     ['%', /Events with “%”/],
@@ -36,6 +43,10 @@ test('words, IDs, e-mail addresses and request IDs lead to what they name, withi
     assert.match(await search(q), words, q);
   }
   assert.equal(group.profile.name, 'Fern gardeners');
+  const { agent: german } = await enter(service);
+  await german.visit('/admin?language=de');
+  assert.match(await search('passwörter', german), /Seiten .*Passwörter/);
+  assert.match(await search('system log', german), /Seiten .*Systemprotokoll/);
 
   const { agent: hers } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', orgId));
   const own = await search('fern', hers);
