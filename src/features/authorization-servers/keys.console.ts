@@ -22,7 +22,7 @@ const STATES: Readonly<Record<SigningKey['status'], Piece>> = {
 };
 
 const COLUMNS: ListColumns = [
-  'Key id',
+  'Key ID',
   { label: 'State', by: 'status', codes: Object.keys(STATES) },
   { label: 'Algorithm', by: 'alg' },
   { label: 'Created', by: 'created', descending: true },

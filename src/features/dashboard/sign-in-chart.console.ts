@@ -26,9 +26,9 @@ export interface Chart {
   readonly slots: readonly ChartSlot[];
 }
 
-const WIDTH = 700;
-const HEIGHT = 200;
-const [LEFT, RIGHT, TOP, BOTTOM] = [72, 56, 12, 32];
+const WIDTH = 960;
+const HEIGHT = 220;
+const [LEFT, RIGHT, TOP, BOTTOM] = [88, 56, 24, 32];
 const WIDEST_BAR = 16;
 /** Width of a label. */
 const LABEL = 112;

@@ -59,6 +59,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
   step({
     path: '/api/event-hooks/:id/test',
     label: 'Send a test event to',
+    submit: 'Send test event',
     facts: ['An event of the type event_hook.test is sent within a second, signed like every other. Only this hook receives it.'],
     notice: 'hook-event-queued',
     execute: ({ services, request }, id) => sendTestEvent(services, id, request),

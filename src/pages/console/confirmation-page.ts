@@ -24,6 +24,8 @@ interface Consequences {
 export interface Confirmation extends Pick<ConfirmedStep, 'path' | 'danger' | 'notice' | 'goTo'> {
   /** Label of the action, e.g. `Delete`. */
   readonly label: string;
+  /** Label of the button, if different. */
+  readonly submit?: string;
   readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[] | Consequences>);
   /** Last segment of the URL of the step that reverses this one completely. Absent: none does. */
   readonly reverse?: string | ((visit: ConsoleRequest) => Promise<string | undefined>);
@@ -33,11 +35,11 @@ export interface Confirmation extends Pick<ConfirmedStep, 'path' | 'danger' | 'n
 /** @param subjectOf finds the object of the URL @throws {ApiError} not found */
 export const confirmationPages =
   (subjectOf: (visit: ConsoleRequest) => Promise<Subject>) =>
-  ({ label, facts: given, reverse, execute, ...step }: Confirmation): ConsolePage =>
+  ({ label, submit = label, facts: given, reverse, execute, ...step }: Confirmation): ConsolePage =>
     confirmedStep({
       ...step,
       access: 'service',
-      submit: label,
+      submit,
       async question(visit) {
         const { name, address, crumbs } = await subjectOf(visit);
         const facts = typeof given === 'function' ? await given(visit) : given;

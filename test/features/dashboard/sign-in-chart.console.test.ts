@@ -11,7 +11,7 @@ test('the chart: a scale whose half is whole, nothing drawn for nothing, somethi
   assert.deepEqual(
     slots.map(({ bars }) => [bars.started.height, bars.failed.height, bars.failed.y]),
     [
-      [0, base - 12, 12],
+      [0, base - 24, 24],
       [2, 0, base],
     ],
   );
