@@ -119,7 +119,7 @@ export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = 
 export const isRepeatable = ({ method, access }: Endpoint): boolean => method === 'POST' && access !== 'anyone';
 
 /** Handles a call: validates the input, calls the handler, and filters the output by the response schema. */
-export function answer(declared: Endpoint, services: Services): Middleware {
+export function handle(declared: Endpoint, services: Services): Middleware {
   return async (ctx) => {
     const params: Record<string, string> = ctx.params;
     // Such a name cannot be stored, so nothing has it.

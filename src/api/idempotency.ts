@@ -31,7 +31,7 @@ export async function runOnce(ctx: Context, services: Services, work: (within: S
   // A caller whose roles have changed gets a new response: the stored one could contain data that they can no longer see.
   const rights = roles.map(({ type, orgId = '' }) => `${type} ${orgId}`).sort();
   const call = { userId: actor.id, key, content: JSON.stringify([ctx.path, ctx.search, ctx.request.rawBody ?? '', rights]) };
-  const { answer, repeated } = await once<Answered>(services, call, work);
+  const { response, repeated } = await once<Answered>(services, call, work);
   if (repeated) ctx.set('Idempotency-Replayed', 'true');
-  return answer;
+  return response;
 }

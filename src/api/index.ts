@@ -69,7 +69,7 @@ import type { Pages } from '../platform/http/views.ts';
 import { asVisitor, authenticateCaller, authorizeCaller, networkOfCaller } from './authentication.ts';
 import { readBody } from './body.ts';
 import { type ApiDescription, DOCS_PATH, docsPage } from './docs.ts';
-import { answer, type Endpoint } from './endpoint.ts';
+import { type Endpoint, handle } from './endpoint.ts';
 import { bodyFieldsOf, describeApi, OPENAPI_PATH } from './openapi.ts';
 import { rateLimit } from './rate-limit.ts';
 
@@ -172,7 +172,7 @@ export function managementApi(
         countCaller,
         authorizeCaller(endpoint),
         ...body,
-        answer(endpoint, services),
+        handle(endpoint, services),
       ],
     );
   }

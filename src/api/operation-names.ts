@@ -47,7 +47,7 @@ export function operationName({ method, path, response }: Endpoint, endpoints: r
  * is named. Responses of lifecycle steps have no name.
  */
 export function schemaNames(endpoints: readonly Endpoint[]): ReadonlyMap<z.ZodType, string> {
-  const answers = endpoints.flatMap(({ method, path, response }) => {
+  const responses = endpoints.flatMap(({ method, path, response }) => {
     const isArray = response instanceof z.ZodArray;
     const schema = isArray ? (response.element as z.ZodType) : response;
     if (!(schema instanceof z.ZodObject) || path.includes('/lifecycle/')) return [];
@@ -60,9 +60,9 @@ export function schemaNames(endpoints: readonly Endpoint[]): ReadonlyMap<z.ZodTy
     if ([...named.values()].includes(wanted)) throw new Error(`two different answers of the API would be called ${wanted}`);
     named.set(schema, wanted);
   };
-  for (const { method, schema, noun } of answers) if (method === 'GET') name(schema, noun);
-  for (const { schema, noun } of answers) {
-    const isOfCreation = answers.every((other) => other.schema !== schema || other.method === 'POST');
+  for (const { method, schema, noun } of responses) if (method === 'GET') name(schema, noun);
+  for (const { schema, noun } of responses) {
+    const isOfCreation = responses.every((other) => other.schema !== schema || other.method === 'POST');
     name(schema, isOfCreation ? `Created${noun}` : `${noun}Answer`);
   }
   return named;

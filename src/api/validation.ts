@@ -6,11 +6,11 @@ import { parse, unknownField } from '../platform/validation/parsing.ts';
 /**
  * Parses a request's body. Parsing stops at the first undeclared field (CWE-770), unless the response has it: callers may send a resource
  * back as they read it, and such fields are ignored.
- * @param answer the schema of the endpoint's response
+ * @param response the schema of the endpoint's response
  * @throws {ApiError} validation
  */
-export function parseBody<S extends z.ZodType>(schema: S, answer: z.ZodType | undefined, body: unknown): z.output<S> {
-  const unknown = firstUnknown(schema, answer, body, []);
+export function parseBody<S extends z.ZodType>(schema: S, response: z.ZodType | undefined, body: unknown): z.output<S> {
+  const unknown = firstUnknown(schema, response, body, []);
   if (unknown !== undefined) throw validation([unknownField(unknown)]);
   return parse(schema, body);
 }
@@ -21,21 +21,21 @@ type Path = readonly PropertyKey[];
  * Removes fields of the response from a newly parsed body.
  * @returns the first field that neither schema has; fields of unions are left to zod
  */
-function firstUnknown(schema: unknown, answer: z.ZodType | undefined, value: unknown, path: Path): Path | undefined {
+function firstUnknown(schema: unknown, response: z.ZodType | undefined, value: unknown, path: Path): Path | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  if (schema instanceof z.ZodPipe) return firstUnknown(schema.in, answer, value, path);
-  if (isWrapper(schema)) return firstUnknown(schema.def.innerType, answer, value, path);
+  if (schema instanceof z.ZodPipe) return firstUnknown(schema.in, response, value, path);
+  if (isWrapper(schema)) return firstUnknown(schema.def.innerType, response, value, path);
   if (schema instanceof z.ZodArray) {
     if (!Array.isArray(value)) return undefined;
-    return firstOf(value.keys(), (index) => firstUnknown(schema.element, answer, value[index], [...path, index]));
+    return firstOf(value.keys(), (index) => firstUnknown(schema.element, response, value[index], [...path, index]));
   }
   if (!(schema instanceof z.ZodObject) || Array.isArray(value)) return undefined;
   const { shape, catchall } = schema.def;
   return firstOf(Object.keys(value), (key) => {
     const here = [...path, key];
-    if (Object.hasOwn(shape, key)) return firstUnknown(shape[key], answer, Reflect.get(value, key), here);
+    if (Object.hasOwn(shape, key)) return firstUnknown(shape[key], response, Reflect.get(value, key), here);
     if (!(catchall instanceof z.ZodNever)) return undefined;
-    if (!carries(answer, here)) return here;
+    if (!carries(response, here)) return here;
     Reflect.deleteProperty(value, key);
     return undefined;
   });

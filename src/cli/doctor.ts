@@ -22,7 +22,7 @@ import { connectToDatabase, findDatabase, openKeyring } from './startup.ts';
 import { print as printLine } from './terminal.ts';
 
 /** Maximum seconds of the cleanup. */
-const PUT_AWAY_WITHIN = 60;
+const CLEANUP_SECONDS = 60;
 
 interface Options {
   readonly url?: string;
@@ -96,7 +96,7 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
     }
   } finally {
     await open.close().catch(() => undefined);
-    const left = (await fixtures?.removals.removeAll(AbortSignal.timeout(PUT_AWAY_WITHIN * 1000))) ?? [];
+    const left = (await fixtures?.removals.removeAll(AbortSignal.timeout(CLEANUP_SECONDS * 1000))) ?? [];
     for (const what of left) print(`FAIL  doctor.left: ${what} could not be removed. Delete it in the console`);
     if (left.length > 0) findings.push(LEFT);
   }

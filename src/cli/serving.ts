@@ -15,7 +15,7 @@ import { version } from './version.ts';
 /** Milliseconds that pending requests get to end. */
 const DRAIN = 10_000;
 /** Milliseconds between checks for idle connections: kept-alive ones do not close on their own. */
-const LOOK = 50;
+const CHECK_MS = 50;
 /**
  * Milliseconds until idle connections are closed. Their next request may already be on its way, and its response closes the connection. A proxy sends
  * requests on them until its health checks fail, and loses a request if the connection closes at that moment.
@@ -138,7 +138,7 @@ async function drain(server: Server, silent: ReadonlySet<Socket>, grace: number)
   let looking: NodeJS.Timeout | undefined;
   const graceful = setTimeout(() => {
     server.closeIdleConnections();
-    looking = setInterval(() => server.closeIdleConnections(), LOOK);
+    looking = setInterval(() => server.closeIdleConnections(), CHECK_MS);
   }, grace);
   const unused = setTimeout(() => {
     for (const socket of silent) socket.destroy();

@@ -12,8 +12,8 @@ const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 10_000;
 
 /** @returns milliseconds to wait before the next worker, after a number of consecutive early exits */
-export const pauseAfter = (earlyDeaths: number): number =>
-  earlyDeaths === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (earlyDeaths - 1), LONGEST_PAUSE);
+export const pauseAfter = (earlyExits: number): number =>
+  earlyExits === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (earlyExits - 1), LONGEST_PAUSE);
 
 /** A worker reports that it is ready to listen; the primary allows it. */
 const PREPARED = 'gatehouse:prepared';
@@ -29,7 +29,7 @@ const LISTEN_TIMEOUT = 10_000;
  */
 export async function startWorkers(count: number, log: Logger, open: OpenResources): Promise<void> {
   let stopping = false;
-  let earlyDeaths = 0;
+  let earlyExits = 0;
   let mayListen = false;
   const prepared = new Set<Worker>();
   const listening = new Set<Worker>();
@@ -57,8 +57,8 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
       prepared.delete(worker);
       listening.delete(worker);
       if (stopping) return;
-      earlyDeaths = performance.now() - begun < AT_ONCE ? earlyDeaths + 1 : 0;
-      const pause = pauseAfter(earlyDeaths);
+      earlyExits = performance.now() - begun < AT_ONCE ? earlyExits + 1 : 0;
+      const pause = pauseAfter(earlyExits);
       log.error({ worker: worker.process.pid, code, signal, pause }, 'a worker exited unexpectedly and is replaced');
       setTimeout(() => {
         if (!stopping) start();

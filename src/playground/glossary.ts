@@ -11,7 +11,7 @@ const core = (section: string): string => `OpenID Connect Core 1.0, section ${se
 const oauth = (section: string): string => `RFC 6749, section ${section}`;
 const jwt = (section: string): string => `RFC 7519, section ${section}`;
 const introspection = 'RFC 7662, section 2.2';
-const HOUSE = 'Gatehouse';
+const GATEHOUSE = 'Gatehouse';
 
 /** Request parameters of the authorize endpoint and the other endpoints. */
 export const REQUEST: Glossary = {
@@ -103,7 +103,7 @@ export const CLAIMS: Glossary = {
   phone_number: ['Phone number.', core('5.1')],
   phone_number_verified: ['Whether the user verified the number.', core('5.1')],
   address: ['Postal address.', core('5.1.1')],
-  groups: ['The groups that the user belongs to.', HOUSE],
+  groups: ['The groups that the user belongs to.', GATEHOUSE],
 };
 
 /** Introspection fields; others mean the same as in a token. */
@@ -112,8 +112,8 @@ export const INTROSPECTION: Glossary = {
   token_type: ['The type of the token.', introspection],
   client_id: ['The application that the token was issued to.', introspection],
   username: ['The user’s login, for people to read.', introspection],
-  uid: ['The user’s id, in access tokens of users.', HOUSE],
-  device_id: ['The browser in which the refresh token was obtained.', HOUSE],
+  uid: ['The user’s id, in access tokens of users.', GATEHOUSE],
+  device_id: ['The browser in which the refresh token was obtained.', GATEHOUSE],
 };
 
 /** Why a request is refused. */

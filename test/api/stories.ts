@@ -224,7 +224,7 @@ export function makeWith(api: ManagementApi): Make {
     },
     async grant() {
       const key = { userId: await make.user(), applicationId: await make.app(), serverId: await make.server() };
-      await rememberConsent(api.services, key, { asked: ['email'], allowed: ['email'] }, SYSTEM);
+      await rememberConsent(api.services, key, { requested: ['email'], allowed: ['email'] }, SYSTEM);
       const { body } = await api.call<{ id: string }[]>('GET', `/users/${key.userId}/grants`);
       return { id: key.userId, grantId: body[0]?.id ?? '' };
     },

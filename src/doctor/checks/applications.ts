@@ -13,18 +13,18 @@ const MOST = 50;
 /** The number of applications that are listed by name. */
 const MAX_LISTED = 10;
 
-interface Looked {
+interface Examined {
   /** Each with the application's name. */
   readonly problems: readonly string[];
   readonly words: string;
 }
 
 /** Fetches the documents of all applications with one of the settings, concurrently. @throws {Skipped} there is none */
-async function look(
+async function examineApplications(
   context: CheckContext,
   settings: readonly string[],
   problemsOf: (config: Config, application: Application) => Promise<readonly string[]>,
-): Promise<Looked> {
+): Promise<Examined> {
   const config = ownConfig(context);
   const found = await context
     .database()
@@ -33,12 +33,12 @@ async function look(
       throw new Skipped('the applications cannot be read from the database');
     });
   if (found.length === 0) throw new Skipped('no application needs one');
-  const looked = found.slice(0, MOST);
+  const examined = found.slice(0, MOST);
   const problems = await Promise.all(
-    looked.map(async (application) => (await problemsOf(config, application)).map((problem) => `${application.label}: ${problem}`)),
+    examined.map(async (application) => (await problemsOf(config, application)).map((problem) => `${application.label}: ${problem}`)),
   );
   const more = found.length > MOST ? `, the first ${MOST} by ID` : '';
-  return { problems: problems.flat(), words: `${looked.length} ${looked.length === 1 ? 'application' : 'applications'}${more}` };
+  return { problems: problems.flat(), words: `${examined.length} ${examined.length === 1 ? 'application' : 'applications'}${more}` };
 }
 
 const listed = (problems: readonly string[]): string =>
@@ -49,7 +49,7 @@ export const applicationChecks: readonly Rule<CheckContext>[] = section('Applica
     id: 'applications.encryption-keys',
     sentence: 'Every application with encrypted responses publishes a key to encrypt to.',
     async run(context) {
-      const { problems, words } = await look(context, ENCRYPTION_SETTINGS, (config, { settings }) =>
+      const { problems, words } = await examineApplications(context, ENCRYPTION_SETTINGS, (config, { settings }) =>
         readEncryptionProblems(config, settings),
       );
       must(problems.length === 0, `${listed(problems)}. Sign-ins at these applications fail: publish a key with use enc`);
@@ -60,7 +60,7 @@ export const applicationChecks: readonly Rule<CheckContext>[] = section('Applica
     id: 'applications.sectors',
     sentence: 'The document at each sector_identifier_uri lists the redirect URIs of its application.',
     async run(context) {
-      const { problems, words } = await look(context, ['sector_identifier_uri'], async (config, { settings }) => {
+      const { problems, words } = await examineApplications(context, ['sector_identifier_uri'], async (config, { settings }) => {
         const problem = sectorDocumentProblem(settings, await readSectorDocument({ config }, settings));
         return problem === undefined ? [] : [`${settings.sector_identifier_uri} ${problem}`];
       });

@@ -1,7 +1,7 @@
 /** Checks domains and identity providers of organizations with the database and DNS. Read-only. */
 
 import { challengeName } from '../../features/organization-domains/organization-domains.resource.ts';
-import { listProvedDomains } from '../../features/organization-domains/organization-domains.store.ts';
+import { listAllVerifiedDomains } from '../../features/organization-domains/organization-domains.store.ts';
 import { listWithoutEffect } from '../../features/organization-policy/organization-policy.store.ts';
 import { listOpenDomains, listUnusableProviders } from '../../features/organization-providers/organization-providers.store.ts';
 import { listAbandonedSetups, listUnfinishedSetups } from '../../features/organization-setup/organization-setup.store.ts';
@@ -83,7 +83,7 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
     sentence: 'No verified domain has the TXT record of another organization that claims it.',
     async run(context) {
       const config = ownConfig(context);
-      const proved = await listProvedDomains((await context.database()).knex, MOST);
+      const proved = await listAllVerifiedDomains((await context.database()).knex, MOST);
       const moved: string[] = [];
       const unproved: string[] = [];
       for (const { domain, challenge, orgName, rivals } of proved) {

@@ -31,7 +31,7 @@ export interface Recovered {
 }
 
 /** The step that ends a status in which nobody can sign in. */
-const WAY_OUT = {
+const STEP_TO_ACTIVE = {
   STAGED: ['activate', 'activated'],
   DEPROVISIONED: ['activate', 'activated'],
   SUSPENDED: ['unsuspend', 'unsuspended'],
@@ -83,10 +83,10 @@ function created(within: Services, typed: string): Promise<User> {
 
 /** Lets the user sign in again: changes the status, and ends locks. */
 async function admit(trx: Executor, user: User, done: string[]): Promise<void> {
-  const wayOut = user.status in WAY_OUT ? WAY_OUT[user.status as keyof typeof WAY_OUT] : undefined;
-  if (wayOut !== undefined) {
-    await applyStep(trx, user, wayOut[0], SYSTEM);
-    done.push(wayOut[1]);
+  const step = user.status in STEP_TO_ACTIVE ? STEP_TO_ACTIVE[user.status as keyof typeof STEP_TO_ACTIVE] : undefined;
+  if (step !== undefined) {
+    await applyStep(trx, user, step[0], SYSTEM);
+    done.push(step[1]);
   } else if (statusAt(user, present()) === 'LOCKED_OUT') {
     await applyStep(trx, user, 'unlock', SYSTEM);
     done.push('unlocked');

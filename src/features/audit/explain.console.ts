@@ -34,8 +34,8 @@ async function today(
   const user = actor.type === 'User' ? actor.id : undefined;
   try {
     const question = { clientId, user, grantType, actor: acting, scopes, resources, details: [], detailTypes, prompts, runHook: false };
-    const answer = await simulateRequest(services, serverId, question, caller);
-    return verdictOf({ ...answer, grantType, prompts });
+    const simulated = await simulateRequest(services, serverId, question, caller);
+    return verdictOf({ ...simulated, grantType, prompts });
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return undefined;
     throw error;

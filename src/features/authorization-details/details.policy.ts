@@ -36,17 +36,19 @@ function refusal(detail: AuthorizationDetail, { types, allowed }: Pick<DetailFac
 }
 
 /** Does the granted detail cover the requested one? Same fields, and list values that were granted. */
-export const covers = (granted: AuthorizationDetail, asked: AuthorizationDetail): boolean =>
-  Object.keys(granted).length === Object.keys(asked).length &&
-  Object.keys(asked).every((name) => Object.hasOwn(granted, name) && isWithin(name, granted[name], asked[name]));
+export const covers = (granted: AuthorizationDetail, requested: AuthorizationDetail): boolean =>
+  Object.keys(granted).length === Object.keys(requested).length &&
+  Object.keys(requested).every((name) => Object.hasOwn(granted, name) && isWithin(name, granted[name], requested[name]));
 
-function isWithin(name: string, granted: unknown, asked: unknown): boolean {
-  const isList = (LISTS as readonly string[]).includes(name) && isListOfTexts(granted) && isListOfTexts(asked);
-  return isList ? asked.length > 0 && asked.every((one) => granted.includes(one)) : canonicalJson(granted) === canonicalJson(asked);
+function isWithin(name: string, granted: unknown, requested: unknown): boolean {
+  const isList = (LISTS as readonly string[]).includes(name) && isListOfTexts(granted) && isListOfTexts(requested);
+  return isList
+    ? requested.length > 0 && requested.every((one) => granted.includes(one))
+    : canonicalJson(granted) === canonicalJson(requested);
 }
 
 export interface DetailFacts {
-  readonly asked: readonly AuthorizationDetail[];
+  readonly requested: readonly AuthorizationDetail[];
   /** Details of the code, refresh token or subject token; undefined: the request is based on none of them. */
   readonly granted: readonly AuthorizationDetail[] | undefined;
   readonly types: ReadonlyMap<string, OfferedType>;
@@ -63,13 +65,13 @@ export type DetailDecision =
  * allowed for the application.
  */
 export function decideDetails(facts: DetailFacts): DetailDecision {
-  const { asked, granted } = facts;
+  const { requested, granted } = facts;
   const held = granted?.filter((one) => refusal(one, facts) === undefined);
-  if (asked.length === 0) return { details: held ?? [] };
-  for (const [index, one] of asked.entries()) {
+  if (requested.length === 0) return { details: held ?? [] };
+  for (const [index, one] of requested.entries()) {
     const problem = refusal(one, facts);
     if (problem !== undefined) return { problem, index };
     if (held?.some((before) => covers(before, one)) === false) return { problem: 'asks for more than was granted', index };
   }
-  return { details: asked };
+  return { details: requested };
 }

@@ -35,7 +35,7 @@ export interface AudienceFacts {
   /** Audiences of the server, the default first. */
   readonly offered: readonly string[];
   /** From the request; duplicates count once. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   /**
    * Audiences granted to the authorization request or assertion; empty: none requested, default granted. undefined: no earlier grant, every audience
    * of the server is possible.
@@ -56,9 +56,9 @@ const find = (among: readonly string[], wanted: string): string | undefined =>
 const refuse = (reason: string): AudienceDecision => ({ audiences: undefined, reason });
 
 /** Decides the audiences of a token, or of a code or refresh token. A refusal is `invalid_target` (RFC 8707 section 2). */
-export function decideAudiences({ offered, asked, granted }: AudienceFacts): AudienceDecision {
+export function decideAudiences({ offered, requested, granted }: AudienceFacts): AudienceDecision {
   const wanted = new Set<string>();
-  for (const one of asked) {
+  for (const one of requested) {
     const known = find(offered, one);
     if (known === undefined)
       return refuse('the authorization server does not have a requested audience. Add it there, or request another one');

@@ -117,7 +117,7 @@ export const readWaiting = (executor: Executor, jobId: string, limit: number): P
  * Stores the outcome of a row; of several processes, one succeeds. The row's content is deleted, because it may be personal.
  * @returns false: the row already has an outcome
  */
-export async function settleRow(
+export async function saveOutcome(
   trx: Executor,
   jobId: string,
   line: number,

@@ -17,7 +17,7 @@ import { countElsewhere } from '../users/names-elsewhere.service.ts';
 import type { BulkJob, WaitingRow } from './bulk.resource.ts';
 import { ACTIONS } from './bulk-actions.service.ts';
 import { endJob, entryOf } from './bulk-jobs.service.ts';
-import { findJob, moveJob, readWaiting, settleRow } from './bulk-jobs.store.ts';
+import { findJob, moveJob, readWaiting, saveOutcome } from './bulk-jobs.store.ts';
 
 /** Milliseconds of a slice. The remaining rows wait for the next slice, so that a process can stop in between. */
 const SLICE = 3000;
@@ -94,7 +94,7 @@ async function runAction(services: Services, job: BulkJob, rows: readonly Waitin
 async function runRow(services: Services, job: BulkJob, { line, item }: WaitingRow, request: RequestContext): Promise<void> {
   try {
     await inOneTransaction(services, async (within, trx) => {
-      if (!(await settleRow(trx, job.id, line, 'DONE'))) throw new RowTaken();
+      if (!(await saveOutcome(trx, job.id, line, 'DONE'))) throw new RowTaken();
       await ACTIONS[job.action].run(within, item, job.parameters, request);
     });
   } catch (error) {
@@ -104,7 +104,7 @@ async function runRow(services: Services, job: BulkJob, { line, item }: WaitingR
       if (isUnavailable(error)) throw error;
       services.log.error({ err: error, job: job.id, line }, 'a row of a bulk action failed');
     }
-    await settleRow(services.database.knex, job.id, line, 'REFUSED', reasonOf(error));
+    await saveOutcome(services.database.knex, job.id, line, 'REFUSED', reasonOf(error));
   }
 }
 

@@ -42,7 +42,7 @@ export async function createServerClaim(
   const claim = { ...settings, id: newId('clm') };
   return changeServerPart(services, serverId, {}, async (trx) => {
     refuseOneMore('claims', await listClaims(trx, serverId));
-    await judge(trx, serverId, claim);
+    await checkClaim(trx, serverId, claim);
     if (!(await insertClaim(trx, serverId, claim))) throw nameTaken();
     await record(trx, 'created', request, { after: claim });
     return claim;
@@ -60,7 +60,7 @@ export async function updateServerClaim(
   return changeServerPart(services, serverId, {}, async (trx) => {
     const before = await requireClaim(trx, serverId, id);
     const after = { ...settings, id };
-    await judge(trx, serverId, after);
+    await checkClaim(trx, serverId, after);
     if (!(await updateRow(trx, after))) throw nameTaken();
     await record(trx, 'updated', request, { before, after });
     return after;
@@ -77,7 +77,7 @@ export async function deleteServerClaim(services: Services, serverId: string, id
 }
 
 /** Checks the claim against the server's other claims and scopes. @throws {ApiError} validation */
-async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promise<void> {
+async function checkClaim(trx: Executor, serverId: string, claim: ServerClaim): Promise<void> {
   const scopes = (await listScopes(trx, serverId)).map(({ name }) => name);
   const claims = (await listClaims(trx, serverId)).filter(({ id }) => id !== claim.id);
   // The lock on the schema keeps anyone from removing the claim's attribute before the commit.

@@ -165,7 +165,7 @@ const isInForce = (claim: DecidedClaim, facts: Pick<ClaimFacts, 'scopes'>): bool
 export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts): ClaimDecision {
   const held: Record<string, unknown> = {};
   const decided: string[] = [];
-  const judge = (claim: DecidedClaim): ClaimReason => {
+  const reasonFor = (claim: DecidedClaim): ClaimReason => {
     if (claim.status !== 'ACTIVE') return 'the claim is inactive';
     if (!isForScopes(claim, facts.scopes)) return 'the claim is for other scopes';
     decided.push(claim.name);
@@ -180,7 +180,7 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
   const considered = claimsOfType(claims, facts.claimType).filter(
     (claim) => !BY_SCOPE_ALONE.has(claim.id) || isForScopes(claim, facts.scopes),
   );
-  const steps = considered.map((claim) => ({ claim: claim.name, reason: judge(claim) }));
+  const steps = considered.map((claim) => ({ claim: claim.name, reason: reasonFor(claim) }));
   return { claims: held, decided, steps };
 }
 

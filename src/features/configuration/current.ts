@@ -28,10 +28,10 @@ const STATUS = 'status';
 
 /** All objects of a kind. @param within path of their parent */
 export async function readAll(service: Service, directory: NameDirectory, kind: Kind, within = ''): Promise<readonly Present[]> {
-  const answers = await answersOf(service, kind, within);
+  const responses = await responsesOf(service, kind, within);
   const read: Present[] = [];
-  for (const answer of answers) {
-    const one = presentOf(kind, within, answer);
+  for (const response of responses) {
+    const one = presentOf(kind, within, response);
     const document = await replaceReferences(one.document, kind.references ?? [], directory.names);
     // The file may use a name where the service has an ID.
     const key = keyOf(kind, document) ?? one.key;
@@ -44,20 +44,20 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
   return distinctKeys(kind, read, refuse);
 }
 
-async function answersOf(service: Service, kind: Kind, within: string): Promise<readonly ApiResponse[]> {
+async function responsesOf(service: Service, kind: Kind, within: string): Promise<readonly ApiResponse[]> {
   const { names, isSet = () => true } = kind;
   if (names === undefined) return (await service.list(within + (kind.list ?? kind.path))).filter(isSet);
-  const answers: ApiResponse[] = [];
-  for (const id of names) answers.push({ ...(await service.get(within + pathOf(kind, { id }))), id });
-  return answers;
+  const responses: ApiResponse[] = [];
+  for (const id of names) responses.push({ ...(await service.get(within + pathOf(kind, { id }))), id });
+  return responses;
 }
 
 /** @param fields undefined: all of them */
 const openPart = (document: Document, fields: readonly string[] | undefined): Document =>
   fields === undefined ? document : Object.fromEntries(Object.entries(document).filter(([name]) => fields.includes(name)));
 
-const isSystem = ({ open, lasting = [] }: Kind, key: string, answer: ApiResponse): boolean =>
-  answer.system === true || open?.(key) !== undefined || lasting.includes(key);
+const isSystem = ({ open, lasting = [] }: Kind, key: string, response: ApiResponse): boolean =>
+  response.system === true || open?.(key) !== undefined || lasting.includes(key);
 
 function emptySecretOf({ passwordSet, delivery }: ApiResponse): string | undefined {
   if (passwordSet === false) return 'password';
@@ -65,17 +65,17 @@ function emptySecretOf({ passwordSet, delivery }: ApiResponse): string | undefin
 }
 
 /** Converts a response of the API; references are IDs. */
-export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit<Present, 'open'> {
-  const path = within + pathOf(kind, answer);
+export function presentOf(kind: Kind, within: string, response: ApiResponse): Omit<Present, 'open'> {
+  const path = within + pathOf(kind, response);
   const schema = bodySchema('PUT', path);
-  const body = bodyPart(schema, answer);
-  const withStatus = hasStatusField(schema) || answer[STATUS] === undefined ? body : { ...body, [STATUS]: answer[STATUS] };
+  const body = bodyPart(schema, response);
+  const withStatus = hasStatusField(schema) || response[STATUS] === undefined ? body : { ...body, [STATUS]: response[STATUS] };
   // The API may return an identifying value only at creation.
-  const key = keyOf(kind, answer) ?? '';
-  const known = Object.fromEntries(addressFields(kind).map((name) => [name, answer[name]]));
-  const system = isSystem(kind, key, answer);
-  const foreign = kind.isForeign?.(answer) === true;
-  return { kind, key, path, document: { ...known, ...withStatus }, system, foreign, lacksSecret: emptySecretOf(answer) };
+  const key = keyOf(kind, response) ?? '';
+  const known = Object.fromEntries(addressFields(kind).map((name) => [name, response[name]]));
+  const system = isSystem(kind, key, response);
+  const foreign = kind.isForeign?.(response) === true;
+  return { kind, key, path, document: { ...known, ...withStatus }, system, foreign, lacksSecret: emptySecretOf(response) };
 }
 
 /** @returns every section with its objects and their inner sections: a file without any changes */

@@ -37,9 +37,9 @@ export interface Kind {
   /** IDs of all objects, if the API has no list. */
   readonly names?: readonly string[];
   /** Filters a list to objects that were set explicitly. */
-  readonly isSet?: (answer: Document) => boolean;
+  readonly isSet?: (response: Document) => boolean;
   /** Objects that the operator does not manage: an export omits them, and only a file that names them changes them. */
-  readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
+  readonly isForeign?: (response: Readonly<Record<string, unknown>>) => boolean;
   /** Several objects can have the same key. They are numbered in order of creation. */
   readonly twins?: true;
   /** Fields that can be set only at creation. */
@@ -285,8 +285,8 @@ export function bodySchema(method: 'POST' | 'PUT', path: string): z.ZodType {
 }
 
 /** @returns the part of a response that a body can contain: without IDs, times, links and other read-only fields */
-export function bodyPart(schema: z.ZodType, answer: Document): Document {
-  const copy = structuredClone(answer) as Record<string, unknown>;
+export function bodyPart(schema: z.ZodType, response: Document): Document {
+  const copy = structuredClone(response) as Record<string, unknown>;
   const { error } = schema.safeParse(copy);
   for (const issue of error?.issues ?? []) {
     if (issue.code !== 'unrecognized_keys') continue;

@@ -52,7 +52,7 @@ export function directoryOf(service: Service): NameDirectory {
     });
 
   /** The ID if the user no longer exists. */
-  const nameOf = (path: string, read: (answer: ApiResponse) => string): Lookup =>
+  const nameOf = (path: string, read: (response: ApiResponse) => string): Lookup =>
     once(async (id) => {
       const found = await find(path, id);
       return found === undefined ? id : read(found);
@@ -67,8 +67,8 @@ export function directoryOf(service: Service): NameDirectory {
 
   async function groupId(name: string): Promise<string> {
     const search = encodeURIComponent(`profile.name eq ${JSON.stringify(name)}`);
-    const answer: unknown = await service.get(`/groups?limit=${PAGE}&search=${search}`);
-    const group = (answer as readonly ApiResponse[]).find((one) => profileOf(one).name === name);
+    const response: unknown = await service.get(`/groups?limit=${PAGE}&search=${search}`);
+    const group = (response as readonly ApiResponse[]).find((one) => profileOf(one).name === name);
     return group === undefined ? missing('group', name) : String(group.id);
   }
 

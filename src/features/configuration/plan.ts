@@ -207,10 +207,10 @@ async function creation(context: PlanContext, wanted: Wanted, place: Place): Pro
     fields: [...differences({}, withoutSecrets(given), kind.whole), ...insideOf(wanted)],
     async execute() {
       const request = creationRequest(kind, place.path, await withIds(context, kind, complete));
-      const answer = await context.service.send(request.method, request.path, request.body);
-      const made = presentOf(kind, place.path, answer);
-      if (status !== undefined && status !== answer.status) await setStatus(context, kind, made.path, status);
-      return [...secretLines(name, answer, body), ...(await fill(context, wanted, made, place))];
+      const response = await context.service.send(request.method, request.path, request.body);
+      const made = presentOf(kind, place.path, response);
+      if (status !== undefined && status !== response.status) await setStatus(context, kind, made.path, status);
+      return [...secretLines(name, response, body), ...(await fill(context, wanted, made, place))];
     },
   };
 }
@@ -266,9 +266,9 @@ async function change(context: PlanContext, { kind, key, document }: Wanted, is:
       fields,
       async execute() {
         const onlyStatus = status !== undefined && fields.every(({ field }) => field === 'status');
-        const answer = onlyStatus ? {} : await context.service.send('PUT', is.path, await withIds(context, kind, body));
+        const response = onlyStatus ? {} : await context.service.send('PUT', is.path, await withIds(context, kind, body));
         if (status !== undefined && status !== is.document.status) await setStatus(context, kind, is.path, status);
-        return secretLines(name, answer);
+        return secretLines(name, response);
       },
     },
   ];

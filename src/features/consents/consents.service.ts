@@ -28,8 +28,8 @@ async function consentTargets(executor: Executor, { applicationId, serverId }: P
 }
 
 /** The requested and the allowed items of the consent page. */
-interface ConsentAnswer {
-  readonly asked: readonly string[];
+interface ConsentChoice {
+  readonly requested: readonly string[];
   readonly allowed: readonly string[];
   /** Allowed authorization details; absent: none requested. */
   readonly details?: readonly AuthorizationDetail[];
@@ -41,11 +41,11 @@ interface ConsentAnswer {
 export async function rememberConsent(
   services: Services,
   key: ConsentKey,
-  { asked, allowed, details = [], decisions = [] }: ConsentAnswer,
+  { requested, allowed, details = [], decisions = [] }: ConsentChoice,
   request: RequestContext,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const refused = asked.filter((scope) => !allowed.includes(scope));
+    const refused = requested.filter((scope) => !allowed.includes(scope));
     await rememberScopes(trx, key, allowed, present());
     await rememberDetails(trx, key, details, present());
     await forgetScopes(trx, key, refused);

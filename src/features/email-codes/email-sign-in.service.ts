@@ -66,11 +66,11 @@ export async function mailSignInCode(services: Services, code: OpenCode, request
   });
 }
 
-const mayComeIn = ({ status }: User): boolean => status === 'ACTIVE' || status === 'PROVISIONED';
+const maySignIn = ({ status }: User): boolean => status === 'ACTIVE' || status === 'PROVISIONED';
 
 /** @returns the reason why no code is sent; undefined: it is queued */
 async function mailTo(trx: Executor, services: Services, user: User, code: OpenCode, request: RequestContext): Promise<string | undefined> {
-  if (!mayComeIn(user)) return 'USER_NOT_ACTIVE';
+  if (!maySignIn(user)) return 'USER_NOT_ACTIVE';
   if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
   const provider = await onlyProviderOf(trx, user);
   if (provider !== undefined) {
@@ -92,7 +92,7 @@ export async function signInByCode(services: Services, code: OpenCode, request: 
   return services.database.transaction(async (trx) => {
     const found = row.userId === null || row.purpose !== 'SIGN_IN' ? undefined : await lockUser(trx, row.userId);
     if (found === undefined || !(await deleteCode(trx, row.id))) return undefined;
-    const failure = !mayComeIn(found) ? 'USER_NOT_ACTIVE' : found.email !== row.mailedTo ? 'NO_EMAIL_ADDRESS' : undefined;
+    const failure = !maySignIn(found) ? 'USER_NOT_ACTIVE' : found.email !== row.mailedTo ? 'NO_EMAIL_ADDRESS' : undefined;
     await recordEvent(trx, { ...redeemed(code, request), ...(failure !== undefined && { failure }) });
     if (failure !== undefined) return undefined;
     const userContext = asUser(request, found);

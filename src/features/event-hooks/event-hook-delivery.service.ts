@@ -59,9 +59,9 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
           log.warn({ err: error, hookId }, 'could not record a delivery of an event hook');
         }
       };
-      let answer: Awaited<ReturnType<OutboundCall>>;
+      let response: Awaited<ReturnType<OutboundCall>>;
       try {
-        answer = await call(hook.channel.uri, {
+        response = await call(hook.channel.uri, {
           method: 'POST',
           headers: {
             ...openHeaders(keyring, 'event_hook', hook),
@@ -77,8 +77,8 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
         await note({ status: null, response: '', error: reasonOf(error) });
         throw error;
       }
-      const { status } = answer;
-      await note({ status, response: await firstBytes(answer.body), error: null });
+      const { status } = response;
+      await note({ status, response: await firstBytes(response.body), error: null });
       if (status >= 200 && status <= 299) return 'delivered';
       if (status === 410) return 'dropped';
       throw new Error(`the hook answered ${status}`);

@@ -213,17 +213,17 @@ async function challenge({ keyring }: Services, hook: EventHook, call: OutboundC
     // For receivers of Okta's event hooks.
     'x-okta-verification-challenge': value,
   };
-  let answer: Awaited<ReturnType<OutboundCall>>;
+  let response: Awaited<ReturnType<OutboundCall>>;
   try {
-    answer = await call(hook.channel.uri, { method: 'GET', headers });
+    response = await call(hook.channel.uri, { method: 'GET', headers });
   } catch (error) {
     return isPrivate(error) ? PRIVATE : 'cannot be reached. Check the URL and the server';
   }
-  if (answer.status < 200 || answer.status > 299) {
-    await answer.body?.cancel();
-    return `responded to the verification with status ${answer.status}. It must respond with 200`;
+  if (response.status < 200 || response.status > 299) {
+    await response.body?.cancel();
+    return `responded to the verification with status ${response.status}. It must respond with 200`;
   }
-  const parsed = await answer.json().catch(() => undefined);
+  const parsed = await response.json().catch(() => undefined);
   const isRight = typeof parsed === 'object' && parsed !== null && 'verification' in parsed && parsed.verification === value;
   return isRight ? undefined : 'did not return the challenge of the verification';
 }

@@ -32,7 +32,7 @@ export async function once<T>(
   services: Services,
   { userId, key, content }: RepeatableCall,
   work: (within: Services) => Promise<T>,
-): Promise<{ readonly answer: T; readonly repeated: boolean }> {
+): Promise<{ readonly response: T; readonly repeated: boolean }> {
   const id = digest(JSON.stringify([userId, key]));
   const context = responseContext(id);
   const { keyring } = services;
@@ -45,16 +45,16 @@ export async function once<T>(
     async (within, trx) => {
       const now = present();
       if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
-        const answer = await work(within);
-        await storeResponse(trx, id, keyring.seal(JSON.stringify(answer), context));
-        return { answer, repeated: false };
+        const response = await work(within);
+        await storeResponse(trx, id, keyring.seal(JSON.stringify(response), context));
+        return { response, repeated: false };
       }
       const earlier = await findCall(trx, id);
       // The earlier call may have been hashed with a former key of SECRET_KEY.
       if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
         throw conflict({ field: 'Idempotency-Key', message: 'was already used for another request. Send a new key' });
       }
-      return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
+      return { response: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
       // The transaction is not repeated: some calls send a message to a phone, or read an upload. Callers can repeat every call, which is the purpose
       // of the key.
     },

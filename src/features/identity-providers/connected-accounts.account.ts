@@ -55,7 +55,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   const framed = session && framedOn(deps, ctx, 'security', session);
   const taken = await consumeCallback(deps, ctx, 'account');
   if (taken === undefined) return explainProblem(deps, ctx, 'account', undefined, 'over', framed);
-  const { kept, answer } = taken;
+  const { kept, response } = taken;
   const { userId } = kept;
   // A recent sign-in was required at the start. Users who have since signed in differently, or added a second factor, must confirm again.
   if (userId === undefined || session?.accountId !== userId || !(await isFreshSignIn(deps, session, kept.begun)))
@@ -63,7 +63,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   const provider = await connectableProvider(services, kept.idpId, userId);
   if (provider === undefined) return explainProblem(deps, ctx, 'account', undefined, 'not-offered', framed);
   await explaining(deps, ctx, { provider, userId, framed }, async () => {
-    await connectOwn(services, provider.id, await upstream.identify(provider, kept, answer), userId, visitor(ctx, deps.config));
+    await connectOwn(services, provider.id, await upstream.identify(provider, kept, response), userId, visitor(ctx, deps.config));
     redirectAfterChange(ctx, 'security', 'connected');
   });
 }

@@ -113,7 +113,7 @@ const create: ConsolePage = {
 /** The ID from the form's redirect URI. */
 const idTyped = (form: URLSearchParams): string | undefined => identityProviderId.safeParse(form.get('id')).data;
 
-async function newPeople(visit: ConsoleRequest, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
+async function provisioningText(visit: ConsoleRequest, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
   if (provisioning.action === 'DISABLED') return phrase('Are refused');
   const organization = provisioning.orgId === undefined ? undefined : await organizationsIn(visit).byId(provisioning.orgId);
   const groups = await Promise.all(provisioning.groups.assignments.map((id) => groupsIn(visit).byId(id)));
@@ -154,7 +154,7 @@ const one: ConsolePage = {
               value:
                 protocol.endpoints === undefined ? phrase('Read from the discovery document') : { text: endpointsOf(provider), code: true },
             },
-            { label: 'New users', value: await newPeople(visit, provider) },
+            { label: 'New users', value: await provisioningText(visit, provider) },
             {
               label: 'Accounts are linked',
               value:

@@ -88,18 +88,20 @@ async function begin(
   idpId: string,
   { username, domain }: Typed = {},
 ): Promise<void> {
-  const wishes = place === 'standalone' ? undefined : place.upstream;
-  const provider = await offeredProvider(deps.services, idpId, wishes, domain);
+  const preferences = place === 'standalone' ? undefined : place.upstream;
+  const provider = await offeredProvider(deps.services, idpId, preferences, domain);
   if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
   const { loginHint = username, display, uiLocales } = place === 'standalone' ? {} : place;
-  const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
+  const idpScope = preferences?.idp === idpId ? preferences.idpScope : undefined;
   // Before a change of their own account, users must authenticate again at the provider: its session does not show who uses the browser.
   const mustReauthenticate =
     place === 'standalone' && canReauthenticate(provider.type) && (await reauthentication(deps, ctx)) !== undefined;
-  const maxAge = mustReauthenticate ? 0 : wishes?.maxAge;
-  const asked = { loginHint, display, uiLocales, idpScope, maxAge };
+  const maxAge = mustReauthenticate ? 0 : preferences?.maxAge;
+  const options = { loginHint, display, uiLocales, idpScope, maxAge };
   const kept = { ...(maxAge !== undefined && { maxAge }), ...(domain !== undefined && { domain }) };
-  await explaining(deps, ctx, place, provider, async () => seeOther(ctx, (await addressOut(deps, ctx, provider, place, asked, kept)).href));
+  await explaining(deps, ctx, place, provider, async () =>
+    seeOther(ctx, (await addressOut(deps, ctx, provider, place, options, kept)).href),
+  );
 }
 
 /**
@@ -126,11 +128,11 @@ export async function finishUpstream(deps: SignInDeps, ctx: Koa.Context, place: 
   const { services, upstream } = deps;
   const taken = await consumeCallback(deps, ctx, place);
   if (taken === undefined) return explainProblem(deps, ctx, place, undefined, 'over');
-  const { kept, answer } = taken;
+  const { kept, response } = taken;
   const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream, kept.domain);
   if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
   await explaining(deps, ctx, place, provider, async () => {
-    const identity = await upstream.identify(provider, kept, answer);
+    const identity = await upstream.identify(provider, kept, response);
     const user = await signInUpstream(services, provider, identity, visitor(ctx, deps.config));
     await continueSignIn(deps, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
   });

@@ -68,10 +68,10 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
 
   return {
     /** @returns the URL to which the browser is redirected @throws {UpstreamFailure} */
-    async authorizationUrl(provider: IdentityProvider, transaction: UpstreamTransaction, asked: UpstreamRequestOptions): Promise<URL> {
+    async authorizationUrl(provider: IdentityProvider, transaction: UpstreamTransaction, options: UpstreamRequestOptions): Promise<URL> {
       const configuration = configurationOf(provider, await metadataOf(provider), outbound);
       return client.buildAuthorizationUrl(configuration, {
-        ...upstreamParameters(provider, asked),
+        ...upstreamParameters(provider, options),
         redirect_uri: upstreamRedirectUri(services.config.baseUrl, provider.id),
         state: transaction.state,
         code_challenge: await client.calculatePKCECodeChallenge(transaction.codeVerifier),
@@ -80,11 +80,13 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
       });
     },
 
-    /** @param answer parameters that were received at the redirect URI @throws {UpstreamFailure} */
-    async identify(provider: IdentityProvider, transaction: UpstreamTransaction, answer: URLSearchParams): Promise<UpstreamIdentity> {
+    /** @param response parameters that were received at the redirect URI @throws {UpstreamFailure} */
+    async identify(provider: IdentityProvider, transaction: UpstreamTransaction, response: URLSearchParams): Promise<UpstreamIdentity> {
       try {
         const identity =
-          provider.protocol.type === 'OIDC' ? await byOpenId(provider, transaction, answer) : await byOAuth(provider, transaction, answer);
+          provider.protocol.type === 'OIDC'
+            ? await byOpenId(provider, transaction, response)
+            : await byOAuth(provider, transaction, response);
         if (identity.subject === '' || identity.subject.length > LONGEST_SUBJECT || !isPrintable(identity.subject))
           throw new UpstreamFailure('untrusted', 'SUBJECT_NOT_ALLOWED');
         await refuseStale(provider, transaction, identity.authenticatedAt);
@@ -108,16 +110,16 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   }
 
   /** The URL from which openid-client reads the response. */
-  function responseUrl(provider: IdentityProvider, answer: URLSearchParams): URL {
+  function responseUrl(provider: IdentityProvider, response: URLSearchParams): URL {
     const url = new URL(upstreamRedirectUri(services.config.baseUrl, provider.id));
-    url.search = answer.toString();
+    url.search = response.toString();
     return url;
   }
 
   async function byOpenId(
     provider: IdentityProvider,
     transaction: UpstreamTransaction,
-    answer: URLSearchParams,
+    response: URLSearchParams,
   ): Promise<UpstreamIdentity> {
     const { nonce, codeVerifier, state } = transaction;
     const checks = { expectedNonce: nonce, pkceCodeVerifier: codeVerifier, expectedState: state, idTokenExpected: true };
@@ -125,7 +127,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     const exchange = (server: client.ServerMetadata, fetch: UpstreamCall) => {
       const configuration = configurationOf(provider, server, fetch);
       return client
-        .authorizationCodeGrant(configuration, responseUrl(provider, answer), checks)
+        .authorizationCodeGrant(configuration, responseUrl(provider, response), checks)
         .then((tokens) => ({ tokens, configuration }));
     };
     const { tokens, configuration } = known.issuer.includes(TENANT)
@@ -167,12 +169,12 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   async function byOAuth(
     provider: IdentityProvider,
     { codeVerifier, state }: UpstreamTransaction,
-    answer: URLSearchParams,
+    response: URLSearchParams,
   ): Promise<UpstreamIdentity> {
     const server = await metadataOf(provider);
     const configuration = configurationOf(provider, server, outbound);
     // Plain OAuth 2.0 has no issuer to compare it with.
-    const withoutIssuer = new URLSearchParams([...answer].filter(([name]) => name !== 'iss'));
+    const withoutIssuer = new URLSearchParams([...response].filter(([name]) => name !== 'iss'));
     const tokens = await client.authorizationCodeGrant(configuration, responseUrl(provider, withoutIssuer), {
       pkceCodeVerifier: codeVerifier,
       expectedState: state,

@@ -57,8 +57,8 @@ export function upstreamMetadata(outbound: UpstreamCall) {
 
   async function discover(provider: IdentityProvider): Promise<ServerMetadata> {
     const issuer = provider.protocol.issuer?.url ?? '';
-    const answer = await ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-    const document = discoveryDocument.safeParse(answer);
+    const response = await ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const document = discoveryDocument.safeParse(response);
     if (!document.success) throw new UpstreamFailure('untrusted', 'DISCOVERY_MALFORMED', document.error);
     if (!isIssuerOf(provider, document.data.issuer)) throw new UpstreamFailure('untrusted', 'DISCOVERY_OF_ANOTHER_ISSUER');
     const offered = document.data.id_token_signing_alg_values_supported ?? ['RS256'];

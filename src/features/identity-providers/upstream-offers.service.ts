@@ -24,7 +24,7 @@ export interface ProviderPreferences {
   readonly maxAge?: number | undefined;
 }
 
-const fits = ({ type, status }: Pick<IdentityProvider, 'type' | 'status'>, { maxAge }: ProviderPreferences): boolean =>
+const matches = ({ type, status }: Pick<IdentityProvider, 'type' | 'status'>, { maxAge }: ProviderPreferences): boolean =>
   status === 'ACTIVE' && (maxAge === undefined || canReauthenticate(type));
 
 /** Providers of organizations are shown only if the application lists them, because their names reveal customers. */
@@ -50,8 +50,8 @@ export const hasOrganizationProviders = async (services: Services): Promise<bool
   (await activeProviders(services)).some(({ isOfOrganization }) => isOfOrganization);
 
 /** Providers shown on a page, oldest first. They are checked again when the user chooses one. */
-export async function offeredProviders(services: Services, wishes: ProviderPreferences = {}): Promise<OfferedProvider[]> {
-  return (await activeProviders(services)).filter((provider) => fits(provider, wishes) && isShown(provider, wishes));
+export async function offeredProviders(services: Services, preferences: ProviderPreferences = {}): Promise<OfferedProvider[]> {
+  return (await activeProviders(services)).filter((provider) => matches(provider, preferences) && isShown(provider, preferences));
 }
 
 /**
@@ -62,12 +62,12 @@ export async function offeredProviders(services: Services, wishes: ProviderPrefe
 export async function offeredProvider(
   services: Services,
   id: string,
-  wishes: ProviderPreferences = {},
+  preferences: ProviderPreferences = {},
   domain?: string,
 ): Promise<IdentityProvider | undefined> {
   const provider = isPrintable(id) ? await findIdentityProvider(services.database.knex, id) : undefined;
-  if (provider === undefined || !fits(provider, wishes)) return undefined;
-  return (await isOpen(services, id, wishes, domain)) ? provider : undefined;
+  if (provider === undefined || !matches(provider, preferences)) return undefined;
+  return (await isOpen(services, id, preferences, domain)) ? provider : undefined;
 }
 
 /**

@@ -55,12 +55,12 @@ export async function addressOut(
   ctx: Koa.Context,
   provider: IdentityProvider,
   place: UpstreamPlace,
-  asked: UpstreamRequestOptions,
+  options: UpstreamRequestOptions,
   kept: Pick<StoredTransaction, 'maxAge' | 'domain' | 'userId'>,
 ): Promise<URL> {
   const random = randomToken();
   const transaction = { nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds(), ...kept };
-  const url = await deps.upstream.authorizationUrl(provider, { ...transaction, state: stateFor(random, place) }, asked);
+  const url = await deps.upstream.authorizationUrl(provider, { ...transaction, state: stateFor(random, place) }, options);
   await deps.upstreamTransactions.remember(ctx, { ...transaction, state: random, idpId: provider.id, place: transactionPath(place) });
   return url;
 }
@@ -73,8 +73,8 @@ export async function showContinuePage(pages: Pages, ctx: Koa.Context, next: str
   ctx.set('Refresh', `0;url=${next}`);
 }
 
-interface TakenAnswer {
-  readonly answer: URLSearchParams;
+interface TakenResponse {
+  readonly response: URLSearchParams;
   /** The stored transaction of this browser, with the full state as received. */
   readonly kept: StoredTransaction;
 }
@@ -83,16 +83,16 @@ interface TakenAnswer {
  * @returns undefined unless the sign-in was started in this browser, at this place, with this provider, and the response was not used yet. Of
  * concurrent responses, one succeeds
  */
-export async function consumeCallback(deps: HostedDeps, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
-  const answer = new URLSearchParams();
+export async function consumeCallback(deps: HostedDeps, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenResponse | undefined> {
+  const response = new URLSearchParams();
   for (const name of CALLBACK_PARAMETERS) {
     const value = parameterOf(ctx, name);
-    if (value !== undefined) answer.set(name, value);
+    if (value !== undefined) response.set(name, value);
   }
-  const state = answer.get('state') ?? '';
+  const state = response.get('state') ?? '';
   const random = randomOf(state);
   if (random === undefined || state !== stateFor(random, place)) return undefined;
   const kept = await deps.upstreamTransactions.take(ctx, random);
   if (kept === undefined || kept.place !== transactionPath(place) || kept.idpId !== parameterOf(ctx, 'idp')) return undefined;
-  return (await claimResponse(deps.services, random)) ? { answer, kept: { ...kept, state } } : undefined;
+  return (await claimResponse(deps.services, random)) ? { response, kept: { ...kept, state } } : undefined;
 }

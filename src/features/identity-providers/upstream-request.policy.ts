@@ -22,9 +22,9 @@ export interface UpstreamRequestOptions {
  */
 export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';
 
-export function upstreamParameters({ type, protocol }: IdentityProviderSettings, asked: UpstreamRequestOptions): Record<string, string> {
-  const scopes = new Set([...protocol.scopes, ...spaceSeparated(asked.idpScope)]);
-  const hint = asked.loginHint;
+export function upstreamParameters({ type, protocol }: IdentityProviderSettings, options: UpstreamRequestOptions): Record<string, string> {
+  const scopes = new Set([...protocol.scopes, ...spaceSeparated(options.idpScope)]);
+  const hint = options.loginHint;
   return present({
     ...protocol.settings.authorizationParameters,
     scope: [...scopes].join(' '),
@@ -33,11 +33,11 @@ export function upstreamParameters({ type, protocol }: IdentityProviderSettings,
         { ...(hint !== undefined && { login: hint }) }
       : {
           ...(hint !== undefined && { login_hint: hint }),
-          ...(asked.display !== undefined && { display: asked.display }),
-          ...(asked.uiLocales !== undefined && { ui_locales: asked.uiLocales }),
+          ...(options.display !== undefined && { display: options.display }),
+          ...(options.uiLocales !== undefined && { ui_locales: options.uiLocales }),
         }),
-    ...(asked.maxAge !== undefined && canReauthenticate(type) && { max_age: String(asked.maxAge) }),
-    ...(asked.maxAge === 0 && canReauthenticate(type) && { prompt: 'login' }),
+    ...(options.maxAge !== undefined && canReauthenticate(type) && { max_age: String(options.maxAge) }),
+    ...(options.maxAge === 0 && canReauthenticate(type) && { prompt: 'login' }),
   });
 }
 

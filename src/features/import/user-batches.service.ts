@@ -87,7 +87,7 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
     if (!run.isDryRun) await lockUserNames(trx, namesOf(candidates));
     const references = await findReferences(trx, candidates);
     const schema = await shareLockUserSchema(trx);
-    const judged = judge(
+    const checked = checkCandidates(
       run,
       candidates,
       await findNameFacts(
@@ -98,16 +98,16 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
       references,
     );
     if (run.isDryRun) {
-      const taken = await takenValues(trx, schema, judged.accepted, findAttributeOfOthers);
-      return withoutRefused(judged, taken);
+      const taken = await takenValues(trx, schema, checked.accepted, findAttributeOfOthers);
+      return withoutRefused(checked, taken);
     }
     await insertUsers(
       trx,
-      judged.accepted.map(({ user }) => user),
+      checked.accepted.map(({ user }) => user),
     );
-    const taken = await takenValues(trx, schema, judged.accepted, findTakenAttribute);
+    const taken = await takenValues(trx, schema, checked.accepted, findTakenAttribute);
     for (const { user } of taken.keys()) await deleteUserRow(trx, user.id);
-    const imported = withoutRefused(judged, taken);
+    const imported = withoutRefused(checked, taken);
     // Events only for imported users.
     await writeBelongings(trx, run, imported.accepted, references);
     return imported;
@@ -178,7 +178,7 @@ function userOf({ profile, status }: ImportedUser, passwordHash: string | null):
   };
 }
 
-interface Judged {
+interface Checked {
   readonly accepted: readonly Candidate[];
   readonly existing: number;
   readonly refusals: readonly ImportRefusal[];
@@ -188,13 +188,13 @@ interface Judged {
   readonly addressKeys: readonly number[];
 }
 
-function judge(
+function checkCandidates(
   run: ImportRun,
   candidates: readonly Candidate[],
   facts: readonly NameFacts[],
   schema: UserSchema,
   references: References,
-): Judged {
+): Checked {
   const names = new BatchNames(run);
   const accepted: Candidate[] = [];
   const refusals: ImportRefusal[] = [];
@@ -291,8 +291,8 @@ async function takenValues(
   return refused;
 }
 
-const withoutRefused = (judged: Judged, refused: ReadonlyMap<Candidate, ImportRefusal>): Judged => ({
-  ...judged,
-  accepted: judged.accepted.filter((one) => !refused.has(one)),
-  refusals: [...judged.refusals, ...refused.values()],
+const withoutRefused = (checked: Checked, refused: ReadonlyMap<Candidate, ImportRefusal>): Checked => ({
+  ...checked,
+  accepted: checked.accepted.filter((one) => !refused.has(one)),
+  refusals: [...checked.refusals, ...refused.values()],
 });

@@ -29,10 +29,10 @@ const step = confirmationPages(async (visit) => {
   return { name: hook.name, address: inlineHookPath(hook.id), crumbs: inlineHookCrumbs(hook) };
 });
 
-function triedPage(hook: InlineHook, answer: TriedHook, message: string): Drawn {
-  const { facts } = answer;
-  const problem = answer.kind === 'failed' ? HOOK_PROBLEMS[answer.problem] : undefined;
-  const detail = answer.kind === 'failed' ? answer.detail : undefined;
+function triedPage(hook: InlineHook, result: TriedHook, message: string): Drawn {
+  const { facts } = result;
+  const problem = result.kind === 'failed' ? HOOK_PROBLEMS[result.problem] : undefined;
+  const detail = result.kind === 'failed' ? result.detail : undefined;
   return detailPage({
     title: phrase('Test run of {hook}', { hook: hook.name }),
     crumbs: inlineHookCrumbs(hook),
@@ -96,8 +96,8 @@ const test: ConsolePage = {
   },
   async receive(visit, form) {
     const hook = await inlineHookOf(visit);
-    const { answer, message } = await tryInlineHook(visit.services, hook.id, dataIn(form.get('data') ?? ''), visit.request);
-    return triedPage(hook, answer, message);
+    const { result, message } = await tryInlineHook(visit.services, hook.id, dataIn(form.get('data') ?? ''), visit.request);
+    return triedPage(hook, result, message);
   },
 };
 

@@ -23,22 +23,22 @@ export async function tryInlineHook(
   id: string,
   data: Readonly<Record<string, unknown>> | undefined,
   request: RequestContext,
-): Promise<{ readonly answer: TriedHook; readonly message: string }> {
+): Promise<{ readonly result: TriedHook; readonly message: string }> {
   const hook = await getInlineHook(services, id);
   const { baseUrl } = services.config;
   const message = hookMessage(hook, data ?? sampleData(hook, baseUrl), `${baseUrl}/api/v1/inlineHooks`);
   const called = await callInlineHook(services, hook, message);
-  const answer = called.kind === 'answered' ? judge(hook, called.response, called.facts) : called;
-  const record = { hook, facts: answer.facts, targets: [] };
-  if (answer.kind === 'answered') await recordHookCall(services, { ...record, outcome: 'UNCHANGED' }, request);
+  const result = called.kind === 'answered' ? checkCommands(hook, called.response, called.facts) : called;
+  const record = { hook, facts: result.facts, targets: [] };
+  if (result.kind === 'answered') await recordHookCall(services, { ...record, outcome: 'UNCHANGED' }, request);
   else {
-    const { problem, detail } = { detail: undefined, ...answer };
+    const { problem, detail } = { detail: undefined, ...result };
     await recordHookCall(services, { ...record, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
   }
-  return { answer, message };
+  return { result, message };
 }
 
-function judge({ type }: InlineHook, { commands }: HookResponse, facts: CallFacts): TriedHook {
+function checkCommands({ type }: InlineHook, { commands }: HookResponse, facts: CallFacts): TriedHook {
   const answered = { kind: 'answered', facts, commands: commands ?? [] } as const;
   if (type !== TOKENS_TRANSFORM) return answered;
   const read = readTokenCommands(commands ?? [], SAMPLE_TOKENS);

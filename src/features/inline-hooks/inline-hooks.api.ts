@@ -109,17 +109,17 @@ export const inlineHooks: readonly Endpoint[] = [
     body: trialBody,
     response: trial,
     handler: async ({ services, params, body, request }) => {
-      const { answer, message } = await tryInlineHook(services, params.id, body.data, request);
-      const { facts } = answer;
+      const { result, message } = await tryInlineHook(services, params.id, body.data, request);
+      const { facts } = result;
       return {
-        outcome: answer.kind === 'answered' ? 'ANSWERED' : 'FAILED',
-        problem: answer.kind === 'failed' ? (answer.detail ?? answer.problem) : null,
+        outcome: result.kind === 'answered' ? 'ANSWERED' : 'FAILED',
+        problem: result.kind === 'failed' ? (result.detail ?? result.problem) : null,
         status: facts.status ?? null,
         durationMillis: facts.milliseconds,
         attempts: facts.attempts,
         request: message,
         response: facts.body,
-        commands: answer.kind === 'answered' ? answer.commands.map(({ type, value }) => ({ type, value })) : [],
+        commands: result.kind === 'answered' ? result.commands.map(({ type, value }) => ({ type, value })) : [],
       } as const;
     },
   }),

@@ -67,13 +67,13 @@ async function ask(services: Services, user: Owner, password: string, request: R
     },
     action: { credential: 'UNVERIFIED' },
   };
-  const answer = await callInlineHook(services, hook, hookMessage(hook, data, `${baseUrl}/api/v1/authn`));
-  const record = { hook, facts: answer.facts, targets: [userTarget(user)] };
-  if (answer.kind === 'failed') {
-    await recordHookCall(services, { ...record, outcome: 'FAILED', problem: answer.problem }, request);
+  const result = await callInlineHook(services, hook, hookMessage(hook, data, `${baseUrl}/api/v1/authn`));
+  const record = { hook, facts: result.facts, targets: [userTarget(user)] };
+  if (result.kind === 'failed') {
+    await recordHookCall(services, { ...record, outcome: 'FAILED', problem: result.problem }, request);
     return false;
   }
-  const isVerified = verifies(answer.response);
+  const isVerified = verifies(result.response);
   await recordHookCall(services, { ...record, outcome: isVerified ? 'VERIFIED' : 'UNVERIFIED' }, request);
   return isVerified;
 }

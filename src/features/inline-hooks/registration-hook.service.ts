@@ -43,10 +43,10 @@ export async function askRegistrationHook(
     userProfile: { ...profile, login: email, email },
     action: 'ALLOW',
   };
-  const answer = await callInlineHook(services, hook, hookMessage(hook, data, source));
+  const result = await callInlineHook(services, hook, hookMessage(hook, data, source));
   // Unverified addresses are not logged.
-  const record = { hook, facts: answer.facts, targets: [] };
-  const read = answer.kind === 'failed' ? answer.problem : await readCommands(services, answer.response);
+  const record = { hook, facts: result.facts, targets: [] };
+  const read = result.kind === 'failed' ? result.problem : await readCommands(services, result.response);
   if (typeof read === 'string') {
     await recordHookCall(services, { ...record, outcome: 'FAILED', problem: read }, request);
     return hook.failure === 'OPEN' ? { kind: 'allowed', profile } : { kind: 'refused', message: undefined };

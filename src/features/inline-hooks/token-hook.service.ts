@@ -71,7 +71,7 @@ export async function runTokenHook(
 ): Promise<TokenHookOutcome> {
   const hook = await findInlineHook(services.database.knex, facts.hookId);
   if (hook?.status !== 'ACTIVE' || hook.type !== TOKENS_TRANSFORM) return { kind: 'unchanged', hook: undefined };
-  const answer = await callInlineHook(services, hook, hookMessage(hook, tokenHookData(facts, connection), facts.url));
+  const result = await callInlineHook(services, hook, hookMessage(hook, tokenHookData(facts, connection), facts.url));
   const { client, user } = facts;
   const itself: Actor =
     user === undefined
@@ -83,17 +83,17 @@ export async function runTokenHook(
     { id: facts.server.id, type: 'AuthorizationServer', displayName: facts.server.name },
     ...(user === undefined ? [] : [userTarget(user)]),
   ];
-  const record = { hook, facts: answer.facts, targets };
-  const fail = async (problem: 'INVALID_RESPONSE' | (typeof answer & { kind: 'failed' })['problem'], detail?: string) => {
+  const record = { hook, facts: result.facts, targets };
+  const fail = async (problem: 'INVALID_RESPONSE' | (typeof result & { kind: 'failed' })['problem'], detail?: string) => {
     await recordHookCall(services, { ...record, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
     const reason = detail ?? problem;
     return hook.failure === 'OPEN'
       ? ({ kind: 'unchanged', hook, problem: reason } as const)
       : ({ kind: 'failed', problem: reason } as const);
   };
-  if (answer.kind === 'failed') return fail(answer.problem);
+  if (result.kind === 'failed') return fail(result.problem);
 
-  const { commands, error } = answer.response;
+  const { commands, error } = result.response;
   if (error) {
     await recordHookCall(services, { ...record, outcome: 'DENIED' }, request);
     return { kind: 'denied', summary: asDescription(error.errorSummary) };

@@ -104,7 +104,7 @@ async function extend(
   if (before.profile === 'fapi2')
     throw wrongState('an authorization server with profile fapi2 cannot accept unknown clients. Use another authorization server');
   const audiences = audiencesOf(before);
-  const isKnown = decideAudiences({ offered: audiences, asked: [input.url], granted: undefined }).audiences !== undefined;
+  const isKnown = decideAudiences({ offered: audiences, requested: [input.url], granted: undefined }).audiences !== undefined;
   if (!isKnown && audiences.length >= MOST_AUDIENCES)
     throw wrongState(`the limit of ${MOST_AUDIENCES} audiences is reached. Remove one first`);
   const { name, description, profile, accessTokenFormat, accessTokenSeconds, refreshTokenSeconds, signingAlg } = before;
@@ -137,7 +137,8 @@ async function addScopes(
   }
 }
 
-const peopleIn = ({ groups }: McpServer): RuleConditions => (groups === undefined ? {} : { people: { groups: { include: groups } } });
+const usersAndGroupsIn = ({ groups }: McpServer): RuleConditions =>
+  groups === undefined ? {} : { people: { groups: { include: groups } } };
 
 /** Limits the first rule of a new server, which allows everyone, to the groups. */
 async function restrict(services: Services, serverId: string, input: McpServer, request: RequestContext): Promise<void> {
@@ -148,7 +149,7 @@ async function restrict(services: Services, serverId: string, input: McpServer, 
   const [rule] = await listRules(services, path);
   if (rule === undefined) return;
   await replacePolicy(services, serverId, policy.id, { name: 'MCP clients', clients: [ALL_CLIENTS] }, request);
-  const conditions = { ...peopleIn(input), grantTypes: { include: [CODE_GRANT] } };
+  const conditions = { ...usersAndGroupsIn(input), grantTypes: { include: [CODE_GRANT] } };
   await updateRule(services, path, rule.id, { name: 'Members of the groups', conditions, actions: {} }, request);
 }
 
@@ -156,8 +157,8 @@ async function restrict(services: Services, serverId: string, input: McpServer, 
 async function admit(services: Services, trx: Executor, serverId: string, input: McpServer, request: RequestContext): Promise<void> {
   const { groups, scopes, name } = input;
   const parts = requireFound(await loadServerParts(trx, serverId), serverId, 'AuthorizationServer');
-  const asked = [...scopes.map((scope) => scope.name), OFFLINE_ACCESS];
-  if (groups !== undefined && admitsUnknownClients(parts, asked, []))
+  const requested = [...scopes.map((scope) => scope.name), OFFLINE_ACCESS];
+  if (groups !== undefined && admitsUnknownClients(parts, requested, []))
     throw validation([
       {
         field: 'people',
@@ -165,10 +166,10 @@ async function admit(services: Services, trx: Executor, serverId: string, input:
       },
     ]);
   const belongings = groups === undefined ? [[]] : groups.map((group) => [group]);
-  if (belongings.every((belonging) => admitsUnknownClients(parts, asked, belonging))) return;
+  if (belongings.every((belonging) => admitsUnknownClients(parts, requested, belonging))) return;
   const policyId =
     parts.policies.find(({ clients }) => clients.includes(ALL_CLIENTS))?.id ??
     (await createPolicy(services, serverId, { name: 'MCP clients', clients: [ALL_CLIENTS] }, request)).id;
-  const conditions = { ...peopleIn(input), grantTypes: { include: [CODE_GRANT] }, scopes: { include: ['openid', ...asked] } };
+  const conditions = { ...usersAndGroupsIn(input), grantTypes: { include: [CODE_GRANT] }, scopes: { include: ['openid', ...requested] } };
   await createRule(services, { serverId, policyId }, { name: `MCP: ${name}`.slice(0, 255), conditions, actions: {} }, request);
 }

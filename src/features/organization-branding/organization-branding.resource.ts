@@ -1,7 +1,7 @@
 /** The branding of an organization, and how it replaces the service's on a page. */
 
 /** Branding that an organization can override; null: the service's. */
-interface Looks {
+interface Appearance {
   readonly logoUrl: string | null;
   /** `#rrggbb`, for links and buttons. */
   readonly primaryColorHex: string | null;
@@ -9,7 +9,7 @@ interface Looks {
   readonly primaryColorDarkHex: string | null;
 }
 
-export interface OrganizationBranding extends Looks {
+export interface OrganizationBranding extends Appearance {
   /** null: the organization's name. */
   readonly name: string | null;
 }
@@ -22,7 +22,7 @@ export type OrganizationDesign = OrganizationBranding & { readonly name: string 
 /**
  * The service's branding with an organization's settings. Both colours come from the same source, because a derived colour must not mix two brands.
  */
-export function brandedFor<B extends Looks & { readonly name: string }>(service: B, look: OrganizationDesign | undefined): B {
+export function brandedFor<B extends Appearance & { readonly name: string }>(service: B, look: OrganizationDesign | undefined): B {
   if (look === undefined) return service;
   const { name, logoUrl, primaryColorHex, primaryColorDarkHex } = look;
   return {

@@ -63,16 +63,16 @@ export async function deleteDomainRow(trx: Executor, orgId: string, domain: stri
   }
 }
 
-interface ProvedDomain extends Pick<OrganizationDomain, 'domain' | 'challenge'> {
+interface VerifiedDomain extends Pick<OrganizationDomain, 'domain' | 'challenge'> {
   readonly orgName: string;
   /** Challenges of other organizations that also claim the domain. */
   readonly rivals: readonly string[];
 }
 
 /** Verified domains; first those that other organizations also claim. */
-export async function listProvedDomains(executor: Executor, most: number): Promise<ProvedDomain[]> {
+export async function listAllVerifiedDomains(executor: Executor, most: number): Promise<VerifiedDomain[]> {
   const rivals = `(SELECT coalesce(json_agg(r.challenge), '[]') FROM organization_domains r WHERE r.domain = d.domain AND r.org_id <> d.org_id)`;
-  const { rows } = await executor.raw<{ rows: ProvedDomain[] }>(
+  const { rows } = await executor.raw<{ rows: VerifiedDomain[] }>(
     `SELECT d.domain, d.challenge, o.name AS "orgName", ${rivals} AS rivals FROM organization_domains d JOIN organizations o ON o.id = d.org_id
       WHERE d.verified IS NOT NULL
       ORDER BY EXISTS (SELECT FROM organization_domains r WHERE r.domain = d.domain AND r.org_id <> d.org_id) DESC, d.seq LIMIT ?`,

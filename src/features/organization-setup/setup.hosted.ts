@@ -137,7 +137,7 @@ export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promi
   const problem = (message: string) => show(deps, ctx, setup, { problem: { field: 'test', message } });
   if (provider === undefined || taken?.kept.idpId !== provider.id) return problem(text('upstream.over'));
   await withProviderErrors(deps, ctx, setup, async () => {
-    const { email } = await deps.upstream.identify(provider, taken.kept, taken.answer);
+    const { email } = await deps.upstream.identify(provider, taken.kept, taken.response);
     const tried = await finishSetup(deps.services, setup, email, visitor(ctx, deps.config));
     if (tried === 'gone') throw new InvalidLink();
     const domain = shownDomain(setup.row.domain ?? '');

@@ -41,7 +41,7 @@ export async function askForOrganization(deps: SignInDeps, ctx: Koa.Context, det
   });
 }
 
-function answerIn(form: URLSearchParams): InteractionResult {
+function choiceIn(form: URLSearchParams): InteractionResult {
   const decision = form.get('decision');
   const orgId = form.get('organization');
   if (decision === 'switch') return { switchAccount: true };
@@ -50,6 +50,6 @@ function answerIn(form: URLSearchParams): InteractionResult {
 }
 
 export async function receiveOrganization(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  const answer = answerIn(await readForm(ctx));
-  seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, answer)));
+  const choice = choiceIn(await readForm(ctx));
+  seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, choice)));
 }

@@ -104,7 +104,7 @@ export interface DueQuery {
   readonly now: Date;
 }
 
-const asked = ({ kinds, busy = [], now }: DueQuery) => ({ now, kinds: [...kinds], busy: [...busy] });
+const parametersOf = ({ kinds, busy = [], now }: DueQuery) => ({ now, kinds: [...kinds], busy: [...busy] });
 
 /**
  * Claims due entries, longest due first, but one of each receiver before a second of any; concurrent callers get different entries.
@@ -112,16 +112,16 @@ const asked = ({ kinds, busy = [], now }: DueQuery) => ({ now, kinds: [...kinds]
  */
 export async function claimDue(
   executor: Executor,
-  { until, limit, ...look }: DueQuery & { readonly until: Date; readonly limit: number },
+  { until, limit, ...query }: DueQuery & { readonly until: Date; readonly limit: number },
 ): Promise<OutboxEntry[]> {
-  const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { ...asked(look), until, limit });
+  const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { ...parametersOf(query), until, limit });
   return rows;
 }
 
 /** Postpones due entries that wait behind another of the same object: call it after claiming everything available. */
-export async function postponeBlocked(executor: Executor, look: DueQuery): Promise<void> {
-  const later = new Date(look.now.getTime() + PUT_OFF);
-  const { rows } = await executor.raw<{ rows: { seq: number }[] }>(PUT_OFF_BEHIND, { ...asked(look), later });
+export async function postponeBlocked(executor: Executor, query: DueQuery): Promise<void> {
+  const later = new Date(query.now.getTime() + PUT_OFF);
+  const { rows } = await executor.raw<{ rows: { seq: number }[] }>(PUT_OFF_BEHIND, { ...parametersOf(query), later });
   if (rows.length > 0) await executor.raw(BRING_BACK, { seqs: rows.map(({ seq }) => seq), later });
 }
 

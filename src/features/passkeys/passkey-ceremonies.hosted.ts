@@ -39,6 +39,6 @@ export async function readRegistration(
   form: URLSearchParams,
   whose: { readonly place: string; readonly userId: string },
 ): Promise<Registration> {
-  const answer = await readCredential(deps, ctx, form, { ...whose, kind: 'enroll' });
-  return { answer, name: form.get('name') ?? '', defaultName: pageLanguage(ctx).text('passkey.name') };
+  const credential = await readCredential(deps, ctx, form, { ...whose, kind: 'enroll' });
+  return { response: credential, name: form.get('name') ?? '', defaultName: pageLanguage(ctx).text('passkey.name') };
 }

@@ -41,7 +41,7 @@ export const passkeyName = text({ least: 1, most: LONGEST_NAME });
 /** A new passkey, as it was sent. */
 export interface Registration {
   /** undefined: this browser has no pending request for this form. */
-  readonly answer: PasskeyResponse | undefined;
+  readonly response: PasskeyResponse | undefined;
   /** Name as entered by the user; without storable characters: `defaultName`. */
   readonly name: string;
   readonly defaultName: string;
@@ -61,12 +61,12 @@ export async function passkeyCreation(services: Services, user: User, challenge:
 /** @returns the new passkey; undefined: invalid response */
 async function checkRegistration(
   services: Services,
-  answer: PasskeyResponse | undefined,
+  response: PasskeyResponse | undefined,
   options: { readonly byItself?: boolean } = {},
 ): Promise<MadePasskey | undefined> {
   const party = passkeyRelyingParty(services.config);
-  if (party === undefined || answer === undefined || !(await claimChallenge(services, answer.challenge))) return undefined;
-  return verifyCreation(services, party, answer, options);
+  if (party === undefined || response === undefined || !(await claimChallenge(services, response.challenge))) return undefined;
+  return verifyCreation(services, party, response, options);
 }
 
 /**
@@ -84,7 +84,7 @@ export async function enrolPasskey(
   request: RequestContext,
   next: 'ENROLL' | 'OFFER' = 'ENROLL',
 ): Promise<readonly string[] | undefined> {
-  const made = await checkRegistration(services, registration.answer, { byItself: next === 'OFFER' });
+  const made = await checkRegistration(services, registration.response, { byItself: next === 'OFFER' });
   if (made === undefined) return undefined;
   return inStep(services, stateToken, { ...request, place }, next, async (trx, state, user) => {
     // The user has enrolled a factor in another window meanwhile: this sign-in must be started again with that factor.
@@ -117,7 +117,7 @@ export async function addOwnPasskey(
   { amr }: { readonly amr: readonly string[] },
   request: RequestContext,
 ): Promise<AddedPasskey | undefined> {
-  const made = await checkRegistration(services, registration.answer);
+  const made = await checkRegistration(services, registration.response);
   if (made === undefined) return undefined;
   return services.database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);

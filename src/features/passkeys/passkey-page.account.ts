@@ -74,7 +74,7 @@ export const passkeyNamePage = (deps: AccountDeps, ctx: RouterContext, next: Koa
 
 /** POST /account/security/passkey/:id */
 export const receivePasskeyName = (deps: AccountDeps, ctx: RouterContext, next: Koa.Next): Promise<void> =>
-  change<AccountDeps>(async (_house, _ctx, session, form) => {
+  change<AccountDeps>(async (_deps, _ctx, session, form) => {
     const id = ctx.params.id ?? '';
     const name = form.get('name') ?? '';
     const outcome = await renameOwnPasskey(deps.services, session.accountId, { id, name }, visitor(ctx, deps.config));

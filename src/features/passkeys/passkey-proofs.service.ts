@@ -28,18 +28,18 @@ export type PasskeyProof =
     };
 
 /**
- * @param answer undefined: this browser has no pending request for this form
+ * @param response undefined: this browser has no pending request for this form
  * @param options.userVerified is user verification required, as for the only factor?
  */
 export async function provePasskey(
   services: Services,
-  answer: PasskeyResponse | undefined,
+  response: PasskeyResponse | undefined,
   options: { readonly userVerified: boolean },
 ): Promise<PasskeyProof> {
   const party = passkeyRelyingParty(services.config);
-  const assertion = party && answer && readAssertion(services, party, answer);
-  if (answer === undefined || assertion === undefined) return { passkey: undefined, refused: 'INVALID_PASSKEY' };
-  if (!(await claimChallenge(services, answer.challenge))) return { passkey: undefined, refused: 'CHALLENGE_USED' };
+  const assertion = party && response && readAssertion(services, party, response);
+  if (response === undefined || assertion === undefined) return { passkey: undefined, refused: 'INVALID_PASSKEY' };
+  if (!(await claimChallenge(services, response.challenge))) return { passkey: undefined, refused: 'CHALLENGE_USED' };
   const { knex } = services.database;
   const passkey = await findPasskey(knex, assertion.credentialId);
   if (passkey === undefined) return { passkey, refused: 'UNKNOWN_PASSKEY', unknown: assertion.credentialId };
@@ -68,11 +68,11 @@ async function usePasskey(trx: Executor, user: User | undefined, proof: PasskeyP
  */
 export async function signInByPasskey(
   services: Services,
-  answer: PasskeyResponse | undefined,
+  response: PasskeyResponse | undefined,
   request: RequestContext,
 ): Promise<FirstStep | { readonly unknown: string | undefined }> {
   await refuseBlockedAddress(services, request.ipAddress);
-  const proof = await provePasskey(services, answer, { userVerified: true });
+  const proof = await provePasskey(services, response, { userVerified: true });
   const first = await services.database.transaction((trx) => admit(trx, proof, request));
   if (first !== undefined) return first;
   await countFailedSignIn(services, request.ipAddress);

@@ -22,9 +22,9 @@ import { signInByPasskey } from './passkey-proofs.service.ts';
 export async function receivePasskeySignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
-  const answer = await readCredential(deps, ctx, form, { kind: 'sign-in', place: transactionPath(place) });
+  const credential = await readCredential(deps, ctx, form, { kind: 'sign-in', place: transactionPath(place) });
   const isOffered = (await currentSettings(deps.services, 'sign-in')).methods.includes('passkey');
-  const first = isOffered ? await signInByPasskey(deps.services, answer, visitor(ctx, deps.config)) : { unknown: undefined };
+  const first = isOffered ? await signInByPasskey(deps.services, credential, visitor(ctx, deps.config)) : { unknown: undefined };
   if ('user' in first) return continueSignIn(deps, ctx, place, first);
   const refused = [{ field: 'passkey', message: 'passkey.refused', unknown: first.unknown }] as const;
   if (place === 'standalone') return showSignIn(deps.pages, ctx, { ...(await formFor(deps, ctx)), notice: undefined }, refused);

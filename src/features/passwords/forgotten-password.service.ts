@@ -73,7 +73,7 @@ export function resetRequests(services: Services): Carrier {
     async deliver(payload) {
       const { id, sealed } = note.parse(payload);
       const { username, device, ...request } = content.parse(JSON.parse(services.keyring.open(sealed, resetRequestContext(id))));
-      return (await answer(services, { username: username.trim(), device }, { actor: NOBODY, ...defined(request) }))
+      return (await startReset(services, { username: username.trim(), device }, { actor: NOBODY, ...defined(request) }))
         ? 'delivered'
         : 'dropped';
     },
@@ -84,7 +84,7 @@ export function resetRequests(services: Services): Carrier {
 const defined = (request: Omit<z.output<typeof content>, 'username' | 'device'>) =>
   Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Omit<RequestContext, 'actor'>;
 
-async function answer(
+async function startReset(
   services: Services,
   { username, device }: Pick<z.output<typeof content>, 'username' | 'device'>,
   request: RequestContext,
@@ -96,7 +96,7 @@ async function answer(
   return services.database.transaction(async (trx) => {
     const user = named && (await lockUser(trx, named.id));
     const limit = isTooMany ? 'TOO_MANY_REQUESTS' : undefined;
-    const failure = user === undefined ? 'UNKNOWN_USER' : (limit ?? (await mailAnswer(trx, services, user, request)));
+    const failure = user === undefined ? 'UNKNOWN_USER' : (limit ?? (await mailReset(trx, services, user, request)));
     await recordEvent(trx, {
       eventType: 'user.account.reset_password',
       displayMessage: 'User asked for a new password',
@@ -110,7 +110,7 @@ async function answer(
 }
 
 /** @returns why nothing is sent */
-async function mailAnswer(trx: Executor, services: Services, user: User, request: RequestContext): Promise<string | undefined> {
+async function mailReset(trx: Executor, services: Services, user: User, request: RequestContext): Promise<string | undefined> {
   if (statusAfterChoosing(user.status, 'reset') === undefined) return 'USER_NOT_ACTIVE';
   if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
   const provider = await onlyProviderOf(trx, user);

@@ -24,9 +24,9 @@ export const hashSemaphore = traced(createSemaphore(MAX_CONCURRENT_HASHES, MOST_
 function traced(turn: Semaphore): Semaphore {
   const run: <T>(work: () => Promise<T>) => Promise<T> = (work) =>
     inSpan({ name: 'password hash', kind: 'internal' }, (span) => {
-      const asked = performance.now();
+      const queuedAt = performance.now();
       return turn(() => {
-        span.set({ 'gatehouse.queue.wait': Math.round(performance.now() - asked) });
+        span.set({ 'gatehouse.queue.wait': Math.round(performance.now() - queuedAt) });
         return work();
       });
     });

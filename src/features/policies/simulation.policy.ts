@@ -130,7 +130,7 @@ function detailRefusal({ server, application, grantType, details, detailTypes }:
   if (!detailTypes.every((type) => allowed.includes(type)))
     return refused('the application may not use a requested authorization detail type. Add it to its authorization_details_types');
   const asked = details.map(({ detail }) => detail);
-  const decision = decideDetails({ asked, granted: undefined, types: server.detailTypes, allowed });
+  const decision = decideDetails({ requested: asked, granted: undefined, types: server.detailTypes, allowed });
   if ('problem' in decision) return refused(`authorization_details ${decision.index}: ${decision.problem}`);
   if (detailTypes.length === 0) return undefined;
   if (grantType === 'implicit') return { error: 'invalid_request', reason: 'authorization_details requires the response type code' };
@@ -226,7 +226,7 @@ const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undef
   granted.includes('openid') && !isExchange(grantType) && (grantType !== 'implicit' || responseType?.includes('id_token') === true);
 
 const audienceOf = ({ server, resources }: SimulationFacts) =>
-  decideAudiences({ offered: audiencesOf(server), asked: resources, granted: undefined });
+  decideAudiences({ offered: audiencesOf(server), requested: resources, granted: undefined });
 
 const audOf = (facts: SimulationFacts) => audienceClaim(facts.server, audienceOf(facts).audiences ?? []);
 

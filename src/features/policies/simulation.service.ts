@@ -153,9 +153,9 @@ export async function simulateRequest(
   const factors = signIn && user && (await listUsableFactors(knex, user.id, PASSWORD_AMR)).map(({ type }) => type);
   const bySignIn = signIn && !isByPassword ? refusalOf(signIn, factors ?? []) : undefined;
   const refusal = PRECEDES_SIGN_IN.has(simulation.refusal?.error ?? '') ? undefined : bySignIn;
-  const judged = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
+  const result = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
   const found = {
-    ...judged,
+    ...result,
     server,
     application,
     user,

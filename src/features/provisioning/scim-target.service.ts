@@ -134,9 +134,9 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
 
   async function exchange(url: string, method: string, body: string | undefined, headers: Record<string, string>): Promise<Answer> {
     try {
-      const answer = await call(url, { method, headers: { 'user-agent': 'Gatehouse', ...headers }, ...(body !== undefined && { body }) });
-      const retryAfter = retryAfterIn(answer.headers.get('retry-after'));
-      return { status: answer.status, retryAfter, text: await answer.text().catch(tooLarge) };
+      const response = await call(url, { method, headers: { 'user-agent': 'Gatehouse', ...headers }, ...(body !== undefined && { body }) });
+      const retryAfter = retryAfterIn(response.headers.get('retry-after'));
+      return { status: response.status, retryAfter, text: await response.text().catch(tooLarge) };
     } catch (error) {
       throw new TargetUnavailable(reasonOf(error));
     }
@@ -148,17 +148,17 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       authorization: `Bearer ${await fetchToken()}`,
       ...(body !== undefined && { 'content-type': SCIM_JSON }),
     };
-    const answer = await exchange(`${baseUrl}${path}`, method, body && JSON.stringify(body), headers);
-    if (answer.status === 401 && auth.type === 'OAUTH' && !isSecond) {
+    const response = await exchange(`${baseUrl}${path}`, method, body && JSON.stringify(body), headers);
+    if (response.status === 401 && auth.type === 'OAUTH' && !isSecond) {
       tokens.delete(applicationId);
       return request(method, path, body, true);
     }
-    if (AWAY.has(answer.status))
+    if (AWAY.has(response.status))
       throw new TargetUnavailable(
-        `${method} ${path.replace(/\?.*/, '')} was answered with ${answer.status}${errorText(answer.text)}`,
-        answer,
+        `${method} ${path.replace(/\?.*/, '')} was answered with ${response.status}${errorText(response.text)}`,
+        response,
       );
-    return answer;
+    return response;
   }
 
   function refuse(method: string, path: string, { status, text }: Answer): TargetRefusal {
@@ -173,35 +173,36 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       if (status === 404) throw new TargetUnavailable(`${baseUrl}/Users is not there`, { status });
     },
     async read(path) {
-      const answer = await request('GET', path);
-      if (answer.status === 404) return undefined;
-      const resource = jsonIn(answer.text);
-      if (!isGood(answer) || !isResource(resource) || jsonProblem(resource, DEPTH) !== undefined) throw refuse('GET', path, answer);
+      const response = await request('GET', path);
+      if (response.status === 404) return undefined;
+      const resource = jsonIn(response.text);
+      if (!isGood(response) || !isResource(resource) || jsonProblem(resource, DEPTH) !== undefined) throw refuse('GET', path, response);
       return resource;
     },
     async find(type, filter) {
       const path = `/${type}?${new URLSearchParams({ filter, count: '2' })}`;
-      const answer = await request('GET', path);
-      const parsed = listed.safeParse(jsonIn(answer.text));
-      if (!isGood(answer) || !parsed.success || jsonProblem(parsed.data.Resources, DEPTH) !== undefined) throw refuse('GET', path, answer);
+      const response = await request('GET', path);
+      const parsed = listed.safeParse(jsonIn(response.text));
+      if (!isGood(response) || !parsed.success || jsonProblem(parsed.data.Resources, DEPTH) !== undefined)
+        throw refuse('GET', path, response);
       return parsed.data.Resources;
     },
     async create(type, resource) {
-      const answer = await request('POST', `/${type}`, resource);
-      const parsed = created.safeParse(jsonIn(answer.text));
-      if (!isGood(answer) || !parsed.success) throw refuse('POST', `/${type}`, answer);
+      const response = await request('POST', `/${type}`, resource);
+      const parsed = created.safeParse(jsonIn(response.text));
+      if (!isGood(response) || !parsed.success) throw refuse('POST', `/${type}`, response);
       return parsed.data.id;
     },
     async replace(path, resource) {
-      const answer = await request('PUT', path, resource);
-      if (answer.status === 404) return false;
-      if (!isGood(answer)) throw refuse('PUT', path, answer);
+      const response = await request('PUT', path, resource);
+      if (response.status === 404) return false;
+      if (!isGood(response)) throw refuse('PUT', path, response);
       return true;
     },
     async remove(path) {
-      const answer = await request('DELETE', path);
-      if (!isGood(answer) && answer.status !== 404) throw refuse('DELETE', path, answer);
-      return answer.status !== 404;
+      const response = await request('DELETE', path);
+      if (!isGood(response) && response.status !== 404) throw refuse('DELETE', path, response);
+      return response.status !== 404;
     },
   };
 }

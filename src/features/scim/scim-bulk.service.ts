@@ -46,7 +46,7 @@ export async function executeBulk(services: Services, caller: ScimCaller, body: 
   if (given.length > MOST_BULK_OPERATIONS)
     throw new ScimError(413, undefined, `A bulk request has at most ${MOST_BULK_OPERATIONS} operations`);
   const operations = given.map(readOperation);
-  const answers: (ScimObject | undefined)[] = operations.map(() => undefined);
+  const results: (ScimObject | undefined)[] = operations.map(() => undefined);
   const made = new Map<string, string>();
   let failures = 0;
   let waiting = operations.map((_, index) => index);
@@ -56,12 +56,12 @@ export async function executeBulk(services: Services, caller: ScimCaller, body: 
     const index = waiting.find(isReady) ?? waiting[0] ?? 0;
     waiting = waiting.filter((one) => one !== index);
     const one = operations[index] as Operation;
-    const { answer, id, isFailed } = await executeOperation(services, caller, one, made, toScimError);
+    const { result, id, isFailed } = await executeOperation(services, caller, one, made, toScimError);
     if (one.method === 'POST' && one.bulkId !== undefined && id !== undefined) made.set(one.bulkId, id);
     if (isFailed) failures += 1;
-    answers[index] = answer;
+    results[index] = result;
   }
-  return { schemas: [BULK_RESPONSE], Operations: answers.filter((answer) => answer !== undefined) };
+  return { schemas: [BULK_RESPONSE], Operations: results.filter((result) => result !== undefined) };
 }
 
 function readOperation(given: unknown, index: number): Operation {
@@ -86,20 +86,20 @@ async function executeOperation(
   const resource = one.path.split('/')[1] === 'Groups' ? 'Group' : 'User';
   try {
     const { path, data } = resolved({ path: one.path, data: one.data }, made) as { path: string; data: unknown };
-    const answered: ScimResponse = await handleScim(services, caller, { method, path, query: {}, body: data, ifMatch: version });
-    const tag = answered.headers?.ETag;
-    const location = answered.id === undefined ? undefined : locationOf(services, resource, answered.id);
+    const response: ScimResponse = await handleScim(services, caller, { method, path, query: {}, body: data, ifMatch: version });
+    const tag = response.headers?.ETag;
+    const location = response.id === undefined ? undefined : locationOf(services, resource, response.id);
     return {
-      answer: { ...common, location, ...(tag !== undefined && { version: tag }), status: String(answered.status) },
-      id: answered.id,
+      result: { ...common, location, ...(tag !== undefined && { version: tag }), status: String(response.status) },
+      id: response.id,
       isFailed: false,
     };
   } catch (error) {
     const refusal = await toScimError(error);
     const id = one.path.split('/')[2];
     const location = method === 'POST' || id === undefined ? undefined : locationOf(services, resource, id);
-    const answer = { ...common, ...(location !== undefined && { location }), status: String(refusal.status), response: errorBody(refusal) };
-    return { answer, id: undefined, isFailed: true };
+    const result = { ...common, ...(location !== undefined && { location }), status: String(refusal.status), response: errorBody(refusal) };
+    return { result, id: undefined, isFailed: true };
   }
 }
 

@@ -49,7 +49,7 @@ export function scimServer(services: Services): Middleware {
       await limit.count(ctx, caller?.tokenId ?? networkOfCaller(ctx, services));
       if (caller === undefined) throw unauthorized(ctx);
       if (WRITES.has(ctx.method) && TAKES_BODY.test(ctx.path)) await readBody(ctx);
-      await answer(ctx, services, caller);
+      await route(ctx, services, caller);
     } catch (error) {
       respondWithScimError(ctx, await toScimError(services, ctx, error));
     }
@@ -85,7 +85,7 @@ async function readBody(ctx: Context): Promise<void> {
   if (ctx.request.rawBody?.includes('\ufffd')) throw badRequest('invalidSyntax', 'The body is not in UTF-8');
 }
 
-async function answer(ctx: Context, services: Services, caller: ScimCaller): Promise<void> {
+async function route(ctx: Context, services: Services, caller: ScimCaller): Promise<void> {
   const path = ctx.path.slice(SCIM_BASE.length);
   if (path === '/Bulk') {
     if (ctx.method !== 'POST') throw notAllowed('POST');

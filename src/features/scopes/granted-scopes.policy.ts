@@ -32,8 +32,8 @@ export const offeredTo = <S extends { readonly name: string }>(
 export const defaultScopes = (scopes: readonly OfferedScope[]): string[] =>
   scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
 
-function grant(asked: readonly string[], grantable: readonly OfferedScope[]): ScopeGrant {
-  const requested = asked.length > 0 ? [...new Set(asked)] : defaultScopes(grantable);
+function grant(given: readonly string[], grantable: readonly OfferedScope[]): ScopeGrant {
+  const requested = given.length > 0 ? [...new Set(given)] : defaultScopes(grantable);
   const names = new Set(grantable.map(({ name }) => name));
   return {
     requested,
@@ -53,13 +53,13 @@ interface AuthorizationRules {
 
 /** Authorization request: all scopes of the server, because the user can be asked. Without any scope: `invalid_scope`. */
 export function authorizationScopes(
-  asked: readonly string[],
+  requested: readonly string[],
   scopes: readonly OfferedScope[],
   { refreshable, origin }: AuthorizationRules,
 ): ScopeGrant {
   const names = new Set(scopes.map(({ name }) => name));
   // Clients with a metadata document know scopes of other servers, and request them everywhere.
-  const granted = grant(origin === 'INTRODUCED' ? asked.filter((name) => names.has(name)) : asked, scopes);
+  const granted = grant(origin === 'INTRODUCED' ? requested.filter((name) => names.has(name)) : requested, scopes);
   const asksUnasked = origin !== 'ADMIN' && refreshable && names.has('offline_access') && granted.requested.length > 0;
   return unlessUseless(asksUnasked ? withOfflineAccess(granted) : granted, refreshable);
 }
@@ -73,12 +73,12 @@ const withOfflineAccess = ({ requested, refused, granted }: ScopeGrant): ScopeGr
 
 /** The password grant: a trusted application gets the requested scopes, others none that need consent. */
 export const passwordScopes = (
-  asked: readonly string[],
+  requested: readonly string[],
   scopes: readonly OfferedScope[],
   { consentMethod, refreshable }: { readonly consentMethod: ConsentMethod; readonly refreshable: boolean },
 ): ScopeGrant => {
   const grantable = scopes.filter(({ consent }) => consent !== 'REQUIRED' || consentMethod === 'TRUSTED');
-  return unlessUseless(grant(asked, grantable), refreshable);
+  return unlessUseless(grant(requested, grantable), refreshable);
 };
 
 /**
@@ -86,14 +86,14 @@ export const passwordScopes = (
  * @param held scopes of the subject token; undefined: it has none, like an ID token
  */
 export function exchangedScopes(
-  asked: readonly string[],
+  requested: readonly string[],
   scopes: readonly OfferedScope[],
   consentMethod: ConsentMethod,
   held?: readonly string[],
 ): ScopeGrant {
-  if (held === undefined) return passwordScopes(asked, scopes, { consentMethod, refreshable: false });
+  if (held === undefined) return passwordScopes(requested, scopes, { consentMethod, refreshable: false });
   const grantable = scopes.filter(({ name }) => held.includes(name));
-  const wanted = asked.length > 0 ? asked : grantable.map(({ name }) => name);
+  const wanted = requested.length > 0 ? requested : grantable.map(({ name }) => name);
   return wanted.length === 0 ? { requested: [], refused: [], granted: [] } : unlessUseless(grant(wanted, grantable), false);
 }
 
@@ -103,21 +103,21 @@ export function exchangedScopes(
  * @param named scopes in the assertion; undefined: not limited
  */
 export function assertedScopes(
-  asked: readonly string[],
+  requested: readonly string[],
   scopes: readonly OfferedScope[],
   consentMethod: ConsentMethod,
   named?: readonly string[],
 ): ScopeGrant {
   const grantable = scopes.filter(({ consent }) => consent !== 'REQUIRED' || consentMethod === 'TRUSTED');
-  return exchangedScopes(asked, grantable, consentMethod, named);
+  return exchangedScopes(requested, grantable, consentMethod, named);
 }
 
 /** Scopes about a user, which are refused here because there is none. */
 const OF_USERS: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 
 /** Application without a user (RFC 6749 section 4.4.2): nothing about users, nothing that requires consent. */
-export const clientCredentialsScopes = (asked: readonly string[], scopes: readonly OfferedScope[]): ScopeGrant =>
+export const clientCredentialsScopes = (requested: readonly string[], scopes: readonly OfferedScope[]): ScopeGrant =>
   grant(
-    asked,
+    requested,
     scopes.filter(({ name, consent }) => consent !== 'REQUIRED' && !OF_USERS.has(name)),
   );

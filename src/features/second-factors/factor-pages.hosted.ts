@@ -92,9 +92,9 @@ async function page(
   const { text } = language;
   const heading = text(title);
   const { logo, images } = logoOf(frame.application);
-  const asked = { cancel: frame.cancel, hidden: frame.hidden, ...own(text) };
-  const { problem } = asked;
-  if (frame.framed !== undefined) return frame.framed(view, { heading, problems: problem && [problem] }, asked);
+  const shared = { cancel: frame.cancel, hidden: frame.hidden, ...own(text) };
+  const { problem } = shared;
+  if (frame.framed !== undefined) return frame.framed(view, { heading, problems: problem && [problem] }, shared);
   const locals = {
     ...language,
     title: problem === undefined ? heading : text('error.title-prefix', { title: heading }),
@@ -102,7 +102,7 @@ async function page(
     logo,
     application: frame.application?.label,
     because: frame.organizationDemands ? text('factor.organization') : undefined,
-    ...asked,
+    ...shared,
   };
   await pages.render(ctx, view, locals, { status: problem === undefined ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });
 }

@@ -22,11 +22,11 @@ const PATH = '/assets/brand.css';
 /** The same for pictures of a page in both schemes, next to each other. */
 const PREVIEW_PATH = '/assets/brand-preview.css';
 
-type Looks = Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex' | 'css' | 'backgroundUrl'>;
+type Appearance = Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex' | 'css' | 'backgroundUrl'>;
 
 /** @returns the colours of links and buttons; undefined: the pages' own, without other custom properties */
 function coloursFor(
-  { primaryColorHex, primaryColorDarkHex, css, backgroundUrl }: Looks,
+  { primaryColorHex, primaryColorDarkHex, css, backgroundUrl }: Appearance,
   own: string | undefined,
 ): BrandColours | undefined {
   const set = own === undefined ? completeColours(primaryColorHex, primaryColorDarkHex) : completeColours(own);
@@ -39,7 +39,7 @@ function coloursFor(
   };
 }
 
-function addressOf(path: string, { light, dark }: BrandColours, { css, backgroundUrl }: Pick<Looks, 'css' | 'backgroundUrl'>): string {
+function addressOf(path: string, { light, dark }: BrandColours, { css, backgroundUrl }: Pick<Appearance, 'css' | 'backgroundUrl'>): string {
   const query = new URLSearchParams({ light: light.slice(1), dark: dark.slice(1) });
   if (css !== null) query.set('css', Buffer.from(JSON.stringify(css)).toString('base64url'));
   if (backgroundUrl !== null) query.set('background', Buffer.from(backgroundUrl).toString('base64url'));
@@ -47,11 +47,12 @@ function addressOf(path: string, { light, dark }: BrandColours, { css, backgroun
 }
 
 /** @param own colour of the page's application @returns the colours of links and buttons, by default those of the pages */
-export const accentsOf = (looks: Looks, own: string | undefined): BrandColours =>
-  coloursFor(looks, own) ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
+export const accentsOf = (appearance: Appearance, own: string | undefined): BrandColours =>
+  coloursFor(appearance, own) ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
 
 /** @param own colour of the application in the picture @returns the address of the stylesheet for `.preview-light` and `.preview-dark` */
-export const previewStylesheet = (looks: Looks, own?: string): string => addressOf(PREVIEW_PATH, accentsOf(looks, own), looks);
+export const previewStylesheet = (appearance: Appearance, own?: string): string =>
+  addressOf(PREVIEW_PATH, accentsOf(appearance, own), appearance);
 
 /** Branding data for page templates. */
 export const presentBrand = (branding: Branding) => ({

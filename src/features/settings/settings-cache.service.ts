@@ -35,8 +35,8 @@ export const currentZones = (services: Parts): Promise<Zones> => cachesOf(servic
 function cachesOf({ database, notifications }: Parts): CachesOfPool {
   const known = caches.get(database.pool);
   if (known !== undefined) return known;
-  const cache = <N extends SettingsName>(name: N, meanwhile?: Settings[N]) =>
-    new CachedValue<Settings[N]>(() => readCommittedSettings({ database }, name), meanwhile);
+  const cache = <N extends SettingsName>(name: N, fallback?: Settings[N]) =>
+    new CachedValue<Settings[N]>(() => readCommittedSettings({ database }, name), fallback);
   const made: Caches = {
     'sign-in': cache('sign-in'),
     password: cache('password'),

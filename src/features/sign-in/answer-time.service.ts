@@ -13,7 +13,7 @@ import { type CostliestHashes, findCostliestHashes, type ScryptCost } from '../p
 import { verifyPassword } from '../passwords/passwords.service.ts';
 
 /** Milliseconds until the stored hashes are checked again in the background, to notice imports by other processes. */
-const LOOK_AGAIN = 10_000;
+const CACHED_MS = 10_000;
 /** Milliseconds until the comparison with the same hashes is measured again. */
 const MEASURE_AGAIN = 60_000;
 
@@ -51,7 +51,7 @@ export async function waitForEqualTime(database: Database, password: string, beg
 
 async function current(database: Database): Promise<Known> {
   const found = known.get(database);
-  if (found !== undefined && performance.now() - found.at < LOOK_AGAIN) return found;
+  if (found !== undefined && performance.now() - found.at < CACHED_MS) return found;
   const next = looking.get(database) ?? begin(database);
   if (found === undefined) return next;
   // Use the old value until the new one is available.

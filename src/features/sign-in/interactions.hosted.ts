@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HostedDeps as SharedHouse } from '../../pages/hosted/deps.ts';
+import type { HostedDeps as SharedDeps } from '../../pages/hosted/deps.ts';
 import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/page-models.ts';
 import type { DetailType } from '../authorization-details/detail-types.resource.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
@@ -133,7 +133,7 @@ export class InteractionEnded extends Error {
 }
 
 /** Dependencies of the pages. */
-export interface SignInDeps extends SharedHouse {
+export interface SignInDeps extends SharedDeps {
   readonly interactions: Interactions;
   /** @returns the URL that confirms a device request; undefined: no request has this user code */
   findDeviceRequest(userCode: string): Promise<string | undefined>;

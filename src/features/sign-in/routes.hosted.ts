@@ -135,7 +135,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .get(`${INTERACTION}/upstream`, step(finishUpstream, 'login'))
     .get(
       `${INTERACTION}/upstream/:idp`,
-      step((_house, ctx, details) => beginUpstream(deps, ctx as RouterContext, details), 'login'),
+      step((_deps, ctx, details) => beginUpstream(deps, ctx as RouterContext, details), 'login'),
     )
     .get(`${INTERACTION}/signup`, step(askToSignUp, 'login'))
     .get(`${INTERACTION}/signin`, step(showSignInForm, 'login'))

@@ -155,8 +155,8 @@ export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, for
 
 async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<Proof> {
   if (form.has(CREDENTIAL)) {
-    const answer = await readCredential(deps, ctx, form, { kind: 'factor', place: pathOfPlace(place) });
-    return { kind: 'passkey', proof: await provePasskey(deps.services, answer, { userVerified: false }) };
+    const credential = await readCredential(deps, ctx, form, { kind: 'factor', place: pathOfPlace(place) });
+    return { kind: 'passkey', proof: await provePasskey(deps.services, credential, { userVerified: false }) };
   }
   const recovery = form.get('recoveryCode') ?? '';
   if (recovery === '')

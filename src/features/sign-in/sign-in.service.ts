@@ -190,9 +190,9 @@ async function decide(
   const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
   const inactive = right && candidate === undefined && counted !== undefined && decision.admitted;
   const expired = admitted && isExpired(candidate, policy, now);
-  const stands = admitted && (await isUnchanged(trx, candidate));
-  if (stands && deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, afterAYear(now));
-  if (stands && !expired) {
+  const isCurrent = admitted && (await isUnchanged(trx, candidate));
+  if (isCurrent && deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, afterAYear(now));
+  if (isCurrent && !expired) {
     await saveFailedAttempts(trx, { ...counted, attempts: decision.remembered });
     if (rehashed !== undefined) await storeRehash(trx, candidate, rehashed, request);
     return rightPassword(candidate, now, false);
@@ -202,7 +202,7 @@ async function decide(
   await saveFailedAttempts(trx, counted && { ...counted, attempts: isUncounted ? counted.attempts : decision.remembered });
   await recordFailure(trx, user, { right, isSkipped, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
   if (inactive) return { kind: 'inactive', isOverloaded };
-  return stands ? { kind: 'expired', user: candidate, isOverloaded } : undefined;
+  return isCurrent ? { kind: 'expired', user: candidate, isOverloaded } : undefined;
 }
 
 /**

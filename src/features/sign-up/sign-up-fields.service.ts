@@ -40,8 +40,8 @@ export const waitingSignUps = ({ database }: Pick<Services, 'database'>): Promis
 
 async function refuseUnknown(services: Services, { fields = [], groups = [], organization }: Given): Promise<void> {
   const { knex } = services.database;
-  const asked = new Set((await askableAttributes(services)).map(({ name }) => name));
-  const unfit = fields.findIndex(({ name }) => !asked.has(name));
+  const askable = new Set((await askableAttributes(services)).map(({ name }) => name));
+  const unfit = fields.findIndex(({ name }) => !askable.has(name));
   if (unfit >= 0) throw validation([{ field: `fields.${unfit}.name`, message: 'must be an attribute that users can change themselves' }]);
   const there = new Set(await existingGroupIds(knex, groups));
   const unknown = groups.find((id) => !there.has(id));

@@ -43,7 +43,7 @@ export function isDomainAllowed(
   { allowedDomains, blockedDomains }: Pick<SignUpSettings, 'allowedDomains' | 'blockedDomains'>,
   address: string,
 ): boolean {
-  const sought = comparable(address.slice(address.lastIndexOf('@') + 1));
-  const isIn = (domains: readonly string[]) => domains.some((domain) => comparable(domain) === sought);
+  const domain = comparable(address.slice(address.lastIndexOf('@') + 1));
+  const isIn = (domains: readonly string[]) => domains.some((listed) => comparable(listed) === domain);
   return !isIn(blockedDomains) && (allowedDomains.length === 0 || isIn(allowedDomains));
 }

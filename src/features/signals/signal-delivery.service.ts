@@ -78,7 +78,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   async function push(stream: SignalStream, token: string): Promise<{ readonly status: number; readonly err: string | undefined }> {
     const { endpointUrl, authorization } = stream;
     if (endpointUrl === null) throw new Error('the stream has no endpoint');
-    const answer = await call(endpointUrl, {
+    const response = await call(endpointUrl, {
       method: 'POST',
       headers: {
         'content-type': 'application/secevent+jwt',
@@ -88,12 +88,12 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
       },
       body: token,
     });
-    const { status } = answer;
+    const { status } = response;
     if (status !== 400) {
-      await answer.body?.cancel();
+      await response.body?.cancel();
       return { status, err: undefined };
     }
-    return { status, err: refusalBody.safeParse(await answer.json().catch(() => undefined)).data?.err };
+    return { status, err: refusalBody.safeParse(await response.json().catch(() => undefined)).data?.err };
   }
 
   async function note(stream: SignalStream, changes: Partial<SignalStream>): Promise<void> {

@@ -44,7 +44,7 @@ export async function pollSignals(
   { maxEvents, returnImmediately, ack, setErrs }: Poll,
   { sign, isOver, request }: { readonly sign: SignSecurityEvent; isOver(): boolean; readonly request: RequestContext },
 ): Promise<PollAnswer> {
-  await settle(services, stream, ack, setErrs, request);
+  await recordAcknowledgements(services, stream, ack, setErrs, request);
   const limit = Math.min(maxEvents, MOST_SETS);
   if (limit === 0) return { sets: {}, moreAvailable: false };
   const look = () => listSignalSets(services.database.knex, stream.id, limit + 1);
@@ -74,7 +74,7 @@ export async function pollSignals(
   return { sets, moreAvailable: found.length > limit };
 }
 
-async function settle(
+async function recordAcknowledgements(
   { database }: Services,
   stream: SignalStream,
   ack: readonly string[],

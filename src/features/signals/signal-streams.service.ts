@@ -150,8 +150,8 @@ async function forget(trx: Executor, id: string): Promise<void> {
 }
 
 /** Seconds after which running deliveries have been postponed. */
-const HURRIED_AGAIN = 10;
-const hurriedAgain = (): Date => new Date(present().getTime() + HURRIED_AGAIN * 1000);
+const URGENT_PAUSE_SECONDS = 10;
+const urgentRetryAt = (): Date => new Date(present().getTime() + URGENT_PAUSE_SECONDS * 1000);
 
 /** Makes waiting entries due at once; entries in progress are not changed. */
 export const endStreamPauses = (trx: Executor, id: string): Promise<void> =>
@@ -177,7 +177,7 @@ export async function setStreamStatus(
     if (notify && before.status !== status) await queueNotice(trx, id, { type: 'stream-updated', status, reason });
     if (status === 'ENABLED') {
       await endStreamPauses(trx, id);
-      await insertEntry(trx, { ...receiver(id), objectKey: null, payload: { streamId: id, hurry: true }, created: hurriedAgain() });
+      await insertEntry(trx, { ...receiver(id), objectKey: null, payload: { streamId: id, hurry: true }, created: urgentRetryAt() });
     }
     const event = streamEvent('system.signal_stream.status', 'Change status of signal stream', before, request);
     await recordEvent(trx, { ...event, before: { status: before.status, reason: before.statusReason }, after: { status, reason } });

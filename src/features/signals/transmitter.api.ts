@@ -102,7 +102,7 @@ export function signalTransmitter(services: Services, parts: TransmitterParts): 
     try {
       const receiver = await parts.findReceiver(ctx.get('Authorization'));
       await limit.count(ctx, receiver?.applicationId ?? networkOfCaller(ctx, services));
-      await answer(ctx, services, parts, receiver);
+      await route(ctx, services, parts, receiver);
     } catch (error) {
       respondWithSignalError(ctx, toApiError(services, ctx, error));
     }
@@ -131,7 +131,7 @@ function answerConfiguration(ctx: Context, { config }: Services): void {
   };
 }
 
-async function answer(ctx: Context, services: Services, parts: TransmitterParts, receiver: SignalReceiver | undefined): Promise<void> {
+async function route(ctx: Context, services: Services, parts: TransmitterParts, receiver: SignalReceiver | undefined): Promise<void> {
   const handlers = ENDPOINTS[ctx.path.startsWith(`${BASE}/poll/`) ? '/poll/' : ctx.path.slice(BASE.length)];
   if (handlers === undefined) throw notFound(ctx.path, 'Resource');
   const handler = handlers[ctx.method];

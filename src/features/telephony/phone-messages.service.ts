@@ -90,9 +90,9 @@ export async function sendToPhone(
   };
   const { baseUrl } = services.config;
   const data = await telephonyData(services, user, message, request);
-  const answer = await callHook(services, TELEPHONY, hook, hookMessage({ type: 'com.okta.telephony.provider' }, data, `${baseUrl}/`));
-  if (answer.kind === 'failed') return { problem: 'TELEPHONY_FAILED', facts: answer.facts, reason: answer.problem };
-  return isAccepted(answer.response) ? { facts: answer.facts } : { problem: 'TELEPHONY_FAILED', facts: answer.facts, reason: 'REFUSED' };
+  const result = await callHook(services, TELEPHONY, hook, hookMessage({ type: 'com.okta.telephony.provider' }, data, `${baseUrl}/`));
+  if (result.kind === 'failed') return { problem: 'TELEPHONY_FAILED', facts: result.facts, reason: result.problem };
+  return isAccepted(result.response) ? { facts: result.facts } : { problem: 'TELEPHONY_FAILED', facts: result.facts, reason: 'REFUSED' };
 }
 
 /** Records in the audit log that a code was sent to a phone, or why it was not. */

@@ -84,8 +84,8 @@ export function changeProblems(before: UserSchema, changes: ReadonlyMap<string, 
           : [{ field: 'type', message: `cannot be changed from ${is.type}. Remove the attribute and add another one` }];
       return [...moved, ...definitionProblems(wanted)].map(within);
     }
-    const twin = [...known.keys(), ...changes.keys()].find((other) => other !== name && other.toLowerCase() === name.toLowerCase());
-    const wrong = attributeNameProblem(name) ?? (twin && `differs from ${twin} only in case. Choose another name`);
+    const duplicate = [...known.keys(), ...changes.keys()].find((other) => other !== name && other.toLowerCase() === name.toLowerCase());
+    const wrong = attributeNameProblem(name) ?? (duplicate && `differs from ${duplicate} only in case. Choose another name`);
     return [...(wrong === undefined ? [] : [{ field: name, message: wrong }]), ...definitionProblems(wanted).map(within)];
   });
 }

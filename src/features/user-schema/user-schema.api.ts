@@ -127,9 +127,9 @@ export const userSchemaEndpoints: readonly Endpoint[] = [
       const { base, custom } = body.definitions;
       refuseChangedBase(base?.properties ?? {});
       const wanted = Object.entries(custom?.properties ?? {});
-      const asked = new Map(wanted.map(([name, one]) => [name, one === null ? null : attributeIn(name, one)]));
-      refuseNewlyRequired(custom?.required ?? [], await readUserSchema(services), asked);
-      return presentSchema(await changeUserSchema(services, asked, request), services.config.baseUrl);
+      const changed = new Map(wanted.map(([name, one]) => [name, one === null ? null : attributeIn(name, one)]));
+      refuseNewlyRequired(custom?.required ?? [], await readUserSchema(services), changed);
+      return presentSchema(await changeUserSchema(services, changed, request), services.config.baseUrl);
     },
   }),
 ];
@@ -145,8 +145,8 @@ function refuseChangedBase(given: Readonly<Record<string, unknown>>): void {
 }
 
 /** The list of required attributes can be sent back, also when this request changes it. @throws {ApiError} it names others */
-function refuseNewlyRequired(names: readonly string[], { attributes }: UserSchema, asked: ReadonlyMap<string, Attribute | null>): void {
-  const isRequired = (name: string) => attributes.some((one) => one.name === name && one.required) || asked.get(name)?.required === true;
+function refuseNewlyRequired(names: readonly string[], { attributes }: UserSchema, changed: ReadonlyMap<string, Attribute | null>): void {
+  const isRequired = (name: string) => attributes.some((one) => one.name === name && one.required) || changed.get(name)?.required === true;
   const other = names.find((name) => !isRequired(name));
   if (other === undefined) return;
   const message = `names ${other}, which is not required. Set definitions.custom.properties.${other}.required to true instead`;

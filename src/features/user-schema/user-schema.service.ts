@@ -55,7 +55,7 @@ export async function changeUserSchema(
   const after = await database.transaction(async (trx) => {
     const now = present();
     const before = await lockUserSchema(trx, now);
-    refuse(onlyNew ? twins(before, changes) : []);
+    refuse(onlyNew ? duplicates(before, changes) : []);
     refuse(changeProblems(before, changes));
     const after = changed(before, changes);
     if (JSON.stringify(after) === JSON.stringify(before)) return before;
@@ -94,7 +94,7 @@ function refuse(problems: readonly FieldProblem[]): void {
   if (problems.length > 0) throw validation(problems.map(({ field, message }) => ({ field: `${AT}.${field}`, message })));
 }
 
-const twins = ({ attributes }: UserSchema, changes: ReadonlyMap<string, unknown>): FieldProblem[] =>
+const duplicates = ({ attributes }: UserSchema, changes: ReadonlyMap<string, unknown>): FieldProblem[] =>
   attributes.filter(({ name }) => changes.has(name)).map(({ name }) => ({ field: name, message: 'already exists' }));
 
 function refuseTooMany({ attributes }: UserSchema): void {

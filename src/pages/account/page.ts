@@ -75,7 +75,7 @@ export type { FormProblem };
 export const framedOn =
   (deps: AccountDeps, ctx: Koa.Context, page: AccountPage, session: SignedInSession): DrawInFrame =>
   (view, framing, locals) =>
-    showAgain(deps, ctx, page, session, (_house, _ctx, visit) => draw(deps, ctx, visit, view, { page, ...framing }, locals));
+    showAgain(deps, ctx, page, session, (_deps, _ctx, visit) => draw(deps, ctx, visit, view, { page, ...framing }, locals));
 
 export interface Drawing {
   readonly page: AccountPage;

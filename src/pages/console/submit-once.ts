@@ -25,7 +25,7 @@ export async function submitOnce<T>(
   const key = form.get('key') ?? '';
   if (!/^[\w-]{43}$/.test(key)) throw validation([{ field: 'key', message: 'of the form is missing. Open the page again' }]);
   const call = { userId: person.id, key: `console ${key}`, content: JSON.stringify(content) };
-  const { answer } = await once(services, call, work).catch((error: unknown) => {
+  const { response: answer } = await once(services, call, work).catch((error: unknown) => {
     // Other conflicts have their own field.
     const isKey = error instanceof ApiError && error.status === 409 && error.causes.some((cause) => cause.startsWith('Idempotency-Key'));
     throw isKey ? new ApiError(error.errorCode, error.status, SENT_BEFORE) : error;

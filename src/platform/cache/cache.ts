@@ -24,19 +24,19 @@ export class CachedValue<T> {
 
   /**
    * @param read reads the value from the database
-   * @param meanwhile value while the database does not respond in time and nothing is cached; absent: callers get the error
+   * @param fallback value while the database does not respond in time and nothing is cached; absent: callers get the error
    */
   constructor(
     readonly read: () => Promise<T>,
-    readonly meanwhile?: T,
+    readonly fallback?: T,
   ) {}
 
   /** @throws the error of `read`, if there is no substitute */
   async current(): Promise<T> {
     if (performance.now() < this.#freshUntil && this.#value !== undefined) return this.#value;
     this.#reading ??= this.#begin();
-    const { meanwhile } = this;
-    return meanwhile === undefined ? this.#reading : withTimeout(this.#reading, () => this.#value ?? meanwhile);
+    const { fallback } = this;
+    return fallback === undefined ? this.#reading : withTimeout(this.#reading, () => this.#value ?? fallback);
   }
 
   /** Call after a change here or in another process: later calls get data that was read after it. */
@@ -55,8 +55,8 @@ export class CachedValue<T> {
 
   async #load(changes: number): Promise<T> {
     const value = await this.read().catch((error: unknown) => {
-      if (this.meanwhile === undefined) throw error;
-      return this.#value ?? this.meanwhile;
+      if (this.fallback === undefined) throw error;
+      return this.#value ?? this.fallback;
     });
     if (changes === this.#changes) {
       this.#value = value;

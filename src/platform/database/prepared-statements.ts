@@ -19,7 +19,7 @@ const LONGEST = 4000;
  */
 const UNFIT = /\bskip\s+locked\b|\blimit\s+\$\d+\s+for\s+update\b|\breturning\s+\*|(\bselect|\bdistinct|,)\s*\*|\.\*|\bi?like\b/i;
 
-const asked = new LRUCache<string, number>({ max: REMEMBERED });
+const executions = new LRUCache<string, number>({ max: REMEMBERED });
 const names = new Map<string, string>();
 
 /** @returns the name of the prepared statement; undefined: not frequent enough */
@@ -27,10 +27,10 @@ function nameOf(text: string): string | undefined {
   if (text.length > LONGEST) return undefined;
   const name = names.get(text);
   if (name !== undefined || names.size === MOST_PREPARED) return name;
-  const times = (asked.get(text) ?? 0) + 1;
-  asked.set(text, times);
+  const times = (executions.get(text) ?? 0) + 1;
+  executions.set(text, times);
   if (times < OFTEN || UNFIT.test(text)) return undefined;
-  asked.delete(text);
+  executions.delete(text);
   names.set(text, `frequent-${names.size}`);
   return names.get(text);
 }

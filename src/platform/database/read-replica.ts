@@ -95,10 +95,10 @@ export async function openReplica({ connection, primary, maxLag, log }: ReplicaP
 
   /** Logs each change once. */
   function report(err?: unknown): void {
-    const fits = ageOf(shown) <= maxLag;
-    if (fits === isUsed || (isUsed === undefined && !fits && ageOf(since) < FIRST_WHILE)) return;
-    isUsed = fits;
-    if (fits) log.info('the read replica is in use');
+    const isFresh = ageOf(shown) <= maxLag;
+    if (isFresh === isUsed || (isUsed === undefined && !isFresh && ageOf(since) < FIRST_WHILE)) return;
+    isUsed = isFresh;
+    if (isFresh) log.info('the read replica is in use');
     else log.warn({ err }, 'the read replica is unreachable or lags too far behind; reads go to the primary');
   }
 

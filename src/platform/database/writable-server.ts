@@ -53,12 +53,12 @@ async function look(servers: readonly string[], list: string): Promise<string> {
   const first = preferred.get(list);
   const inOrder = [...servers].sort((a, b) => Number(b === first) - Number(a === first));
   let last: Promise<Refusal> = Promise.resolve('none was asked');
-  const asked = inOrder.map((server, index) => {
+  const attempts = inOrder.map((server, index) => {
     last = refusalAfter(last, index * timings.serverHeadStart, server);
     return { server, refusal: last };
   });
   const reasons: string[] = [];
-  for (const { server, refusal } of asked) {
+  for (const { server, refusal } of attempts) {
     const reason = await refusal;
     if (reason === undefined) {
       preferred.set(list, server);

@@ -22,11 +22,11 @@ import {
 /** The name contains the major version, because files of different versions are incompatible. */
 export const CLUSTER = 'pg18';
 /** Alternative folder if the server's user cannot access DATA_DIR. */
-const REFUGE = '/var/lib/gatehouse';
+const FALLBACK_FOLDER = '/var/lib/gatehouse';
 /** The file in DATA_DIR with the path of the alternative folder. */
 const RECORD = 'postgres-directory';
 const SUPERUSER = 'postgres';
-const PASSAGE = runsAsRoot() ? 0o711 : 0o700;
+const TRAVERSABLE = runsAsRoot() ? 0o711 : 0o700;
 
 export interface Cluster {
   /** Contains data/, password and server.log. */
@@ -68,7 +68,7 @@ function findPlace(dataDir: string, say: (line: string) => void): { readonly dir
   const recorded = readRecord(dataDir);
   const usual = path.join(dataDir, 'postgres');
   const user = ownerOf(path.join(recorded ?? usual, CLUSTER, 'data')) ?? clusterOwner();
-  const home = recorded ?? (canEnter(dataDir, user) ? usual : takeRefuge(dataDir, usual));
+  const home = recorded ?? (canEnter(dataDir, user) ? usual : useFallbackFolder(dataDir, usual));
   if (home !== usual) say(`the embedded PostgreSQL stores its data in ${home}, because the user that it runs as cannot access ${dataDir}`);
   makeFolder(home);
   return { directory: path.join(fs.realpathSync(home), CLUSTER), user };
@@ -93,7 +93,7 @@ export function restoreCluster(dataDir: string, copy: string, say: (line: string
   const draft = fs.mkdtempSync(`${directory}.new-`);
   try {
     fs.cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
-    fs.chmodSync(draft, PASSAGE);
+    fs.chmodSync(draft, TRAVERSABLE);
     const data = path.join(draft, 'data');
     fs.chmodSync(data, 0o700);
     chownAll([data, ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => path.join(data, name))], user);
@@ -107,7 +107,7 @@ export function restoreCluster(dataDir: string, copy: string, say: (line: string
 
 /** Creates a folder of the service. For root, the server's user can traverse it, but not list it. */
 function makeFolder(folder: string): void {
-  if (fs.mkdirSync(folder, { recursive: true }) !== undefined) fs.chmodSync(folder, PASSAGE);
+  if (fs.mkdirSync(folder, { recursive: true }) !== undefined) fs.chmodSync(folder, TRAVERSABLE);
 }
 
 /** A cluster keeps its owner, even if the service is later started as root or a user `postgres` is added. */
@@ -131,7 +131,7 @@ function readRecord(dataDir: string): string | undefined {
 }
 
 /** Creates a folder outside DATA_DIR and records it there; the first of several concurrent starts wins. */
-function takeRefuge(dataDir: string, usual: string): string {
+function useFallbackFolder(dataDir: string, usual: string): string {
   if (fs.existsSync(path.join(usual, CLUSTER))) {
     throw new EmbeddedPostgresError(
       `the user that owns the database in ${usual} cannot reach it any more: let others pass (chmod o+x) on the way there`,
@@ -140,8 +140,8 @@ function takeRefuge(dataDir: string, usual: string): string {
   const wanted = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
   const suffix = randomBytes(3).toString('hex');
   // With a suffix, so that a user who deletes DATA_DIR to start over does not get the old database again.
-  const place = path.join(REFUGE, `${wanted}-${suffix}`);
-  makeFolder(REFUGE);
+  const place = path.join(FALLBACK_FOLDER, `${wanted}-${suffix}`);
+  makeFolder(FALLBACK_FOLDER);
   makeFolder(place);
   const draft = path.join(dataDir, `${RECORD}.${suffix}`);
   fs.writeFileSync(draft, `${place}\n`);
@@ -160,7 +160,7 @@ async function createCluster(directory: string, binaries: string, user: SystemUs
   const draft = fs.mkdtempSync(`${directory}.new-`);
   const [data, password] = [path.join(draft, 'data'), path.join(draft, 'password')];
   try {
-    fs.chmodSync(draft, PASSAGE);
+    fs.chmodSync(draft, TRAVERSABLE);
     fs.mkdirSync(data, { mode: 0o700 });
     fs.writeFileSync(password, `${randomToken()}\n`, { mode: 0o600 });
     chownAll([data, password], user);

@@ -24,7 +24,7 @@ const SERVICE_ROLE = 'gatehouse';
 const ROLE_LOCK = 0x67617466;
 
 /** Former versions created everything as the superuser. Indexes and column sequences follow their table. */
-const HAND_OVER = `
+const CHANGE_OWNER = `
 DO $$
 DECLARE command text;
 BEGIN
@@ -66,7 +66,7 @@ async function provideServiceRole(superuser: pg.ClientConfig): Promise<pg.Client
       `${verb} ROLE ${SERVICE_ROLE} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD ${pg.escapeLiteral(String(password))}`,
     );
     await client.query(`ALTER DATABASE ${pg.escapeIdentifier(database)} OWNER TO ${SERVICE_ROLE}`);
-    await client.query(HAND_OVER);
+    await client.query(CHANGE_OWNER);
     await client.query('COMMIT');
   } finally {
     await client.end();

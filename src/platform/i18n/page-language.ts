@@ -86,9 +86,9 @@ export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> 
 
 /** Stores the language of the URL's parameter, so that the page after a redirect uses it. @returns that language */
 export function rememberRequestedLanguage(ctx: Koa.Context): Language | undefined {
-  const asked = requestedLanguage(ctx);
-  if (asked !== undefined && asked.lang !== keptIn(ctx)) keepLanguage(ctx, asked);
-  return asked;
+  const requested = requestedLanguage(ctx);
+  if (requested !== undefined && requested.lang !== keptIn(ctx)) keepLanguage(ctx, requested);
+  return requested;
 }
 
 /** @returns the language of a page for this request, without rendering one */

@@ -34,12 +34,12 @@ export function metricsOfAll(own: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => own.metrics();
   new AggregatorRegistry(); // starts listening to the primary
   AggregatorRegistry.setRegistries(own);
-  let asked: Promise<string> | undefined;
+  let pending: Promise<string> | undefined;
   return () => {
-    asked ??= askPrimary().finally(() => {
-      asked = undefined;
+    pending ??= requestFromPrimary().finally(() => {
+      pending = undefined;
     });
-    return asked;
+    return pending;
   };
 }
 
@@ -57,7 +57,7 @@ export async function openMetrics(own: Registry): Promise<string> {
   return copy.metrics();
 }
 
-function askPrimary(): Promise<string> {
+function requestFromPrimary(): Promise<string> {
   return new Promise((resolve, reject) => {
     const hear = (message: unknown) => {
       const { success, data } = answer.safeParse(message);

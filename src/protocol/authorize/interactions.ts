@@ -99,7 +99,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     if (client === undefined) throw gone('expired');
     if (session === undefined) looked.set(req, [built, interaction]);
     const user = session?.accountId === undefined ? undefined : await findUser(services.database, session.accountId);
-    const asked = prompt.name === 'consent' ? ((prompt.details.scopes ?? []) as string[]) : [];
+    const requestedScopes = prompt.name === 'consent' ? ((prompt.details.scopes ?? []) as string[]) : [];
     const requested = new Set(spaceSeparated(params.scope));
     const unchecked = whereFrom(client, text(params.redirect_uri));
     return {
@@ -131,7 +131,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       ...(prompt.name === 'consent'
         ? {
             consent: {
-              scopes: asked.flatMap((name) => built.scopes.find((scope) => scope.name === name) ?? []),
+              scopes: requestedScopes.flatMap((name) => built.scopes.find((scope) => scope.name === name) ?? []),
               details: detailsOf(interaction).map((detail) => ({
                 detail,
                 type: built.detailTypes.find(({ name }) => name === detail.type),
@@ -139,7 +139,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
               resources: resourcesOf(built, params),
               wholeProfile: USERINFO_SCOPES.some((scope) => requested.has(scope)),
               staysConnected:
-                requested.has('offline_access') && !asked.includes('offline_access') && client.grantTypeAllowed('refresh_token'),
+                requested.has('offline_access') && !requestedScopes.includes('offline_access') && client.grantTypeAllowed('refresh_token'),
             },
           }
         : {}),
@@ -183,9 +183,9 @@ export function createInteractions({ servers, services, gone, describe }: Intera
 
   async function remember(req: IncomingMessage, built: BuiltServer, interaction: Interaction, scopes: readonly string[]): Promise<void> {
     const { key, request, decisions } = await consentOf(req, built, interaction);
-    const asked = (interaction.prompt.details.scopes ?? []) as string[];
-    const allowed = asked.filter((scope) => scopes.includes(scope));
-    await rememberConsent(services, key, { asked, allowed, details: detailsOf(interaction), decisions }, request);
+    const requestedScopes = (interaction.prompt.details.scopes ?? []) as string[];
+    const allowed = requestedScopes.filter((scope) => scopes.includes(scope));
+    await rememberConsent(services, key, { requested: requestedScopes, allowed, details: detailsOf(interaction), decisions }, request);
   }
 
   async function noteDenial(req: IncomingMessage, built: BuiltServer, interaction: Interaction): Promise<void> {
@@ -239,7 +239,7 @@ const detailsOf = ({ prompt }: Interaction): readonly AuthorizationDetail[] => (
 
 /** The protected APIs (web addresses) that the tokens are for. */
 function resourcesOf({ server }: BuiltServer, params: Interaction['params']): readonly string[] {
-  const decision = decideAudiences({ offered: audiencesOf(server), asked: requestedAudiences(params), granted: undefined });
+  const decision = decideAudiences({ offered: audiencesOf(server), requested: requestedAudiences(params), granted: undefined });
   const [first = server.audience, ...further] = decision.audiences ?? [];
   return [first, ...further].filter((audience) => /^https?:/.test(audience));
 }

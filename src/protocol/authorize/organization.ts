@@ -65,11 +65,11 @@ export function signInOrganizations(read: ReadOrganizations): SignInOrganization
   /** Cached per request, because several checks need it. */
   function decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
     const { state } = ctx as Decided;
-    state[DECIDED] ??= judge(ctx);
+    state[DECIDED] ??= decideNow(ctx);
     return state[DECIDED];
   }
 
-  async function judge(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
+  async function decideNow(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
     const { client, account, params, session, result, entities } = ctx.oidc;
     if (client === undefined || account === undefined || session === undefined) return { kind: 'none' };
     const wanted = typeof params?.organization === 'string' ? params.organization : undefined;

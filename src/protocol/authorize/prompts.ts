@@ -51,7 +51,7 @@ export interface PromptRules {
 
 /**
  * @param remembered reads earlier consents; called only if they can change the decision
- * @param judge called before consent; throws if the access policies refuse the request
+ * @param evaluate called before consent; throws if the access policies refuse the request
  * @param secondFactor reason why the signed-in user needs an unused second factor
  * @param describe origin of a request
  * @param isAssigned called for applications that require an assignment
@@ -65,7 +65,7 @@ export function promptRules(
   scopes: readonly Scope[],
   remembered: (key: ConsentKey) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
-  judge: (ctx: KoaContextWithOIDC) => Promise<void>,
+  evaluate: (ctx: KoaContextWithOIDC) => Promise<void>,
   secondFactor: (ctx: KoaContextWithOIDC) => Promise<DemandReason | undefined>,
   describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
   refused: NoteRefusal,
@@ -140,7 +140,7 @@ export function promptRules(
     new Prompt(
       { name: 'access_policy', requestable: false },
       new Check('not_allowed', 'no access policy allows the request', 'access_denied', async (ctx) => {
-        await judge(ctx);
+        await evaluate(ctx);
         return Check.NO_NEED_TO_PROMPT;
       }),
     ),

@@ -23,12 +23,12 @@ export function backchannelPings({ database, keyring }: Pick<Services, 'database
       if (address === undefined || application?.status !== 'ACTIVE' || until <= epochSeconds()) return 'dropped';
       const { id, token } = content.parse(JSON.parse(keyring.open(sealed, pingContext(key))));
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const answer = await outbound(address, { method: 'POST', headers, body: JSON.stringify({ auth_req_id: id }) });
-      await answer.body?.cancel();
-      if (answer.status === 200 || answer.status === 204) return 'delivered';
-      const reason = `the application answered ${answer.status}`;
+      const response = await outbound(address, { method: 'POST', headers, body: JSON.stringify({ auth_req_id: id }) });
+      await response.body?.cancel();
+      if (response.status === 200 || response.status === 204) return 'delivered';
+      const reason = `the application answered ${response.status}`;
       // The application does not recognize the request or its token, so a retry would not help, unless it is only busy.
-      throw answer.status >= 400 && answer.status < 500 && ![408, 429].includes(answer.status)
+      throw response.status >= 400 && response.status < 500 && ![408, 429].includes(response.status)
         ? new Undeliverable(reason)
         : new Error(reason);
     },

@@ -56,7 +56,7 @@ export class WrongSecrets {
    * @returns a pending count; undefined in nearly all cases
    * @throws {TooManyFailuresHere}
    */
-  judge(ctx: KoaContextWithOIDC): Promise<void> | undefined {
+  checkResult(ctx: KoaContextWithOIDC): Promise<void> | undefined {
     const client = ctx.oidc?.client;
     if (client === undefined || client.tokenEndpointAuthMethod === 'none') return undefined;
     this.refuseBarred(ctx, client.clientId);

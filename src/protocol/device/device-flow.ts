@@ -224,7 +224,7 @@ export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }
 const guessed = new WeakSet<IncomingMessage>();
 
 /** Runs after the server's page for a code: a code of an existing or expired device request is not counted. */
-export async function settleConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<void> {
+export async function finishConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<void> {
   if (!guessed.has(ctx.req)) await userCodes.forget(ctx.req);
 }
 

@@ -13,7 +13,7 @@ import { ASSERTION_PARAMETERS, type AssertionParts, assertionGrant } from './ass
 import type { Signer } from './id-jag.ts';
 import { EXCHANGE_PARAMETERS, type ExchangeParts, tokenExchange } from './token-exchange.ts';
 
-type FromServer = 'scopes' | 'directory' | 'delegated' | 'denied' | 'judge' | 'subjects';
+type FromServer = 'scopes' | 'directory' | 'delegated' | 'denied' | 'evaluate' | 'subjects';
 
 export interface ExchangeGrantParts extends Pick<ExchangeParts, FromServer>, Pick<AssertionParts, 'audiences'> {
   readonly own: IssuingServer;

@@ -40,7 +40,7 @@ export interface ExchangeParts extends IdentityParts {
   /** The server's signing key for the client. */
   signerFor(client: object): Signer;
   /** Evaluates the access policies for values that are not tokens of this server. @throws {errors.AccessDenied} */
-  judge(issued: {
+  evaluate(issued: {
     readonly kind: string;
     readonly accountId: string;
     readonly clientId: string;
@@ -137,7 +137,7 @@ async function exchangeForIdJag(
     scope,
   };
   parts.delegated.note(issued, { act, expiresAt: subject.expiresAt });
-  await parts.judge(issued);
+  await parts.evaluate(issued);
   let jkt: string | undefined;
   await bindToken(parts.provider, ctx, {
     setThumbprint(kind, input) {

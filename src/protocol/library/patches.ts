@@ -84,7 +84,7 @@ export interface PatchOptions {
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
   /** Responses of the two endpoints before the library turns them into JWTs. */
-  readonly answers: Readonly<Record<'introspection' | 'userinfo', (ctx: KoaContextWithOIDC) => Promise<object>>>;
+  readonly responses: Readonly<Record<'introspection' | 'userinfo', (ctx: KoaContextWithOIDC) => Promise<object>>>;
   /** The URL that the client called, for the URL of its endpoint. */
   aliasOf(req: IncomingMessage, url: string): string;
   /**
@@ -94,7 +94,7 @@ export interface PatchOptions {
    */
   claimOnce(issuer: string, id: string, until: number): Promise<boolean>;
   /** Called before a code, access token or refresh token is issued; can still change it. */
-  judge(token: IssuedToken): Promise<void>;
+  evaluate(token: IssuedToken): Promise<void>;
   /** Called before an ID token is issued. @returns the changed claims; undefined: no change */
   changeIdToken(
     ctx: KoaContextWithOIDC,
@@ -154,7 +154,7 @@ for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
 
 export function applyPatches(
   provider: Provider,
-  { signingAlgs, formPost, answers, aliasOf, claimOnce, judge, changeIdToken, beforeSecret, afterSecret }: PatchOptions,
+  { signingAlgs, formPost, responses, aliasOf, claimOnce, evaluate, changeIdToken, beforeSecret, afterSecret }: PatchOptions,
 ): void {
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } =
     internalsOf(provider);
@@ -246,7 +246,7 @@ export function applyPatches(
   for (const { prototype } of [AuthorizationCode, ...Object.values(models)]) {
     const { save } = prototype;
     prototype.save = async function judged() {
-      await judge(this);
+      await evaluate(this);
       const value = await save.call(this);
       if (this.kind === 'AccessToken' && Provider.ctx !== undefined) accessTokens.set(Provider.ctx, value);
       return value;
@@ -260,8 +260,8 @@ export function applyPatches(
     const accessToken = this.ctx && accessTokens.get(this.ctx);
     const { use } = options ?? {};
     // Signed responses contain the same as unsigned ones (RFC 9701 section 5, OpenID Connect Core section 5.3.2).
-    if (use === 'introspection' && this.ctx !== undefined) this.extra = { token_introspection: await answers.introspection(this.ctx) };
-    if (use === 'userinfo' && this.ctx !== undefined) Object.assign(this, { available: {}, extra: await answers.userinfo(this.ctx) });
+    if (use === 'introspection' && this.ctx !== undefined) this.extra = { token_introspection: await responses.introspection(this.ctx) };
+    if (use === 'userinfo' && this.ctx !== undefined) Object.assign(this, { available: {}, extra: await responses.userinfo(this.ctx) });
     if (options?.use === 'idtoken') this.set('jti', randomBase62(22));
     if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
     const change = options?.use === 'idtoken' && this.ctx !== undefined ? await changeIdToken(this.ctx, this) : undefined;

@@ -16,7 +16,7 @@ import { applyPatches } from './patches.ts';
 const ISSUER = 'https://self-test.example/oauth/v1';
 
 /** Accepts writes and stores nothing. */
-class Nowhere {
+class NoStorage {
   async upsert(): Promise<void> {}
   async find(): Promise<object> {
     return FOUND;
@@ -30,7 +30,7 @@ const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'E
 
 /** @throws {assert.AssertionError} with the name of the change that no longer works */
 export async function selfTest(): Promise<void> {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const idTokenEnd = epochSeconds() + 77;
   const format = accessTokenFormat(
     SERVER,
@@ -41,7 +41,7 @@ export async function selfTest(): Promise<void> {
     async () => ({}),
   );
   const provider: Provider = new Provider(ISSUER, {
-    adapter: Nowhere as never,
+    adapter: NoStorage as never,
     // All listed, because the library warns about missing ones at every start.
     ttl: {
       Grant: 60,
@@ -50,7 +50,7 @@ export async function selfTest(): Promise<void> {
       RefreshToken: 60,
       PushedAuthorizationRequest: 60,
       ClientCredentials: format.lifetime(() => {
-        asked.push('lifetime');
+        calls.push('lifetime');
         return 60;
       }),
     },
@@ -68,10 +68,10 @@ export async function selfTest(): Promise<void> {
   applyPatches(provider, {
     signingAlgs: new Set([SELF_TEST_KEY.alg]),
     formPost: async () => {},
-    answers: { introspection: async () => ({}), userinfo: async () => ({}) },
+    responses: { introspection: async () => ({}), userinfo: async () => ({}) },
     aliasOf: (_req, url) => url,
-    claimOnce: async (...claimed) => asked.push(claimed.join(' ')) > 0,
-    judge: async () => void asked.push('judgement'),
+    claimOnce: async (...claimed) => calls.push(claimed.join(' ')) > 0,
+    evaluate: async () => void calls.push('judgement'),
     changeIdToken: async (_ctx, token) => ({ payload: { ...(await token.payload()), changed: true }, expiresAt: idTokenEnd }),
     beforeSecret: () => {},
     afterSecret: () => {},
@@ -130,12 +130,12 @@ export async function selfTest(): Promise<void> {
   // The library reads the lifetime before it chooses the format: that makes a custom server's token a JWT.
   const token = new provider.ClientCredentials({ client: client as unknown as Client });
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
-  assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
+  assert.deepEqual(calls, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
 
-  asked.length = 0;
+  calls.length = 0;
   const { ReplayDetection } = provider as unknown as { ReplayDetection: { unique(...claimed: unknown[]): Promise<boolean> } };
   assert.ok(await ReplayDetection.unique('issuer', 'jti', 100), 'oidc-provider: what may be used once is remembered elsewhere');
-  assert.deepEqual(asked, ['issuer jti 400'], 'oidc-provider: what may be used once is remembered elsewhere');
+  assert.deepEqual(calls, ['issuer jti 400'], 'oidc-provider: what may be used once is remembered elsewhere');
 
   type Model = new (properties: object) => { readonly jti: string; save(): Promise<string> };
   const { Grant, AuthorizationCode, AccessToken, RefreshToken, PushedAuthorizationRequest } = provider as unknown as Record<string, Model>;

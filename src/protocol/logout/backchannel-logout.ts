@@ -33,11 +33,11 @@ export function backchannelLogout(servers: AuthorizationServers, outbound: Outbo
       if (built === undefined || client?.backchannelLogoutUri === undefined) return 'dropped';
 
       const body = new URLSearchParams({ logout_token: await logoutToken(built, client, ended) });
-      const answer = await outbound(client.backchannelLogoutUri, { method: 'POST', body });
-      await answer.body?.cancel();
-      if (answer.status === 200 || answer.status === 204) return 'delivered';
-      const reason = `the application answered ${answer.status}`;
-      throw answer.status === 400 ? new Undeliverable(reason) : new Error(reason);
+      const response = await outbound(client.backchannelLogoutUri, { method: 'POST', body });
+      await response.body?.cancel();
+      if (response.status === 200 || response.status === 204) return 'delivered';
+      const reason = `the application answered ${response.status}`;
+      throw response.status === 400 ? new Undeliverable(reason) : new Error(reason);
     },
     givenUp(payload) {
       const { serverId, clientId } = note.parse(payload);

@@ -251,12 +251,12 @@ export function buildServer(
     signingAlgs: new Set(parts.keys.map(({ alg }) => alg)),
     formPost: formPostMode(deps.pages),
     aliasOf: (req, url) => aliasOf(config, req, url),
-    answers: {
+    responses: {
       introspection: (ctx) => replaceIntrospectionResponse(ctx, introspected),
       userinfo: (ctx) => replaceUserinfoResponse(ctx, userinfoParts),
     },
     claimOnce: (issuerOfValue, id, until) => state.claim(`used once ${JSON.stringify([issuerOfValue, id])}`, until),
-    async judge(token) {
+    async evaluate(token) {
       checkFapi2Client(Provider.ctx?.oidc.client, server);
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc, server.id, scopes) || undefined;
       audiences.grant(token);
@@ -281,7 +281,7 @@ export function buildServer(
   const grant = passwordGrant({ provider, scopes, ...rules, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   const own = { provider, issuer, server, state, format, subjects };
-  const exchange = { own, keys, scopes, directory, delegated, denied, subjects, audiences, judge: access.evaluateToken };
+  const exchange = { own, keys, scopes, directory, delegated, denied, subjects, audiences, evaluate: access.evaluateToken };
   registerExchangeGrants({ ...exchange, findServer: async (id) => (await findServer(id))?.shortPath }, deps);
   watchProvider(provider, issuer, deps);
 

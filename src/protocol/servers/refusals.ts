@@ -30,7 +30,7 @@ import { notedForm } from './form.ts';
 /** Maximum characters of a requested audience in the event. */
 const LONGEST_RESOURCE = 500;
 
-interface Judged {
+interface Evaluated {
   readonly clientId: string;
   readonly userId: string | undefined;
   readonly grantType: AccessGrantType;
@@ -42,7 +42,7 @@ interface Judged {
 }
 
 /** Refusal of a token, or of an authorization request's grant. */
-type Denial = Judged &
+type Denial = Evaluated &
   (
     | ({ readonly kind: 'access-policy' } & Pick<AccessRefused, 'steps' | 'left'>)
     | { readonly kind: 'not-assigned' }
@@ -82,7 +82,7 @@ export function requestedGrants({ oidc: { params, entities } }: KoaContextWithOI
 export function noteRefusals({ id, name }: AuthorizationServer, state: ServerState, refuse: ProviderParts['refuse']): Refusals {
   async function note(
     ctx: KoaContextWithOIDC,
-    { clientId, userId, grantType, scopes, actor, detailTypes = [] }: Judged,
+    { clientId, userId, grantType, scopes, actor, detailTypes = [] }: Evaluated,
     why: Why,
   ): Promise<void> {
     const { prompt, requested_token_type: requested } = ctx.oidc.params ?? {};
@@ -138,15 +138,15 @@ const noted = new WeakSet<IncomingMessage>();
 /** Mistakes of the user are recorded in the user's events. */
 export const markAsRecorded = ({ req }: KoaContextWithOIDC): void => void noted.add(req);
 
-interface AnsweredError {
+interface ErrorResponse {
   readonly error: string;
   readonly error_description?: string | undefined;
 }
 
-const answered = new WeakMap<IncomingMessage, AnsweredError>();
+const errorResponses = new WeakMap<IncomingMessage, ErrorResponse>();
 
 /** Remembers the error of the library's response to an authorization request; interactions may still follow. */
-export const rememberError = ({ req }: KoaContextWithOIDC, error: AnsweredError): void => void answered.set(req, error);
+export const rememberError = ({ req }: KoaContextWithOIDC, error: ErrorResponse): void => void errorResponses.set(req, error);
 
 /** Maximum characters of a redirect URI. */
 const LONGEST_URI = 2048;
@@ -159,7 +159,7 @@ const shortText = (value: unknown): string | undefined => (typeof value === 'str
 export async function noteError(
   { server: { id, name }, reject }: Pick<ProviderParts, 'reject'> & { readonly server: AuthorizationServer },
   ctx: KoaContextWithOIDC,
-  given: AnsweredError | undefined = answered.get(ctx.req),
+  given: ErrorResponse | undefined = errorResponses.get(ctx.req),
 ): Promise<void> {
   if (given === undefined) return;
   const { error, error_description: description = '' } = given;

@@ -12,7 +12,7 @@ import { isPush, prepareAuthorization, preparePush, refusalOfPush } from '../aut
 import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
 import { explainFederation, prepareFederated } from '../client-authentication/federated-client.ts';
-import { prepareConfirmation, settleConfirmation, setVerificationUri } from '../device/device-flow.ts';
+import { finishConfirmation, prepareConfirmation, setVerificationUri } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
 import { acceptedIntrospection, type IntrospectionParts, replaceIntrospectionResponse } from '../introspection/introspection.ts';
 import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
@@ -119,7 +119,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       throwRecordedFailure(ctx.req);
       await next();
       explainFederation(ctx);
-      const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
+      const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.checkResult(ctx);
       if (wrong !== undefined) await state.read(() => wrong);
       // Reported after client authentication, before the library validates the rest of the request.
       const refusal = isPush(ctx) && [200, 201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
@@ -157,7 +157,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       if (ctx.path === ROUTES.code_verification && !(await prepareConfirmation(ctx, parts))) return;
       if (ctx.path === ROUTES.end_session) await handleLogout(ctx, parts);
       else await next();
-      if (ctx.path === ROUTES.code_verification) await settleConfirmation(ctx, parts);
+      if (ctx.path === ROUTES.code_verification) await finishConfirmation(ctx, parts);
       giveDevice();
       completeDiscovery(ctx, parts, config);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) removeUnpublishedKeys(ctx, keys);

@@ -92,17 +92,17 @@ export function finishProgramResponse(ctx: KoaContextWithOIDC): void {
     if (typeof body !== 'string' || body === '') ctx.remove('Content-Type');
     return;
   }
-  const answer = body as ErrorBody & { scope?: string };
+  const response = body as ErrorBody & { scope?: string };
   // Only the description names the scope.
-  if (answer.error !== undefined) delete answer.scope;
-  if (ctx.path === ROUTES.token || GRANT_OF[ctx.path] !== undefined) correctGrantTypeError(ctx, answer);
-  if (ctx.path === ROUTES.token && ctx.status === 200) answer.scope ??= '';
+  if (response.error !== undefined) delete response.scope;
+  if (ctx.path === ROUTES.token || GRANT_OF[ctx.path] !== undefined) correctGrantTypeError(ctx, response);
+  if (ctx.path === ROUTES.token && ctx.status === 200) response.scope ??= '';
   if (ctx.path === ROUTES.userinfo) {
     if (ctx.status === 403) ctx.set('Expires', '0');
-    if (answer.error !== undefined) {
-      ctx.set('WWW-Authenticate', challenge(ctx, answer));
+    if (response.error !== undefined) {
+      ctx.set('WWW-Authenticate', challenge(ctx, response));
     }
-  } else if (answer.error === 'invalid_client' && ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {
+  } else if (response.error === 'invalid_client' && ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {
     ctx.set('WWW-Authenticate', `Basic realm=${quoted(ctx.oidc.issuer)}, error="invalid_client"`);
   }
   ctx.set(PROGRAM_HEADERS);
@@ -122,14 +122,14 @@ const GRANT_OF: Readonly<Record<string, string>> = {
 };
 
 /** oidc-provider returns invalid_request where RFC 6749 section 5.2 requires unauthorized_client. */
-function correctGrantTypeError(ctx: KoaContextWithOIDC, answer: ErrorBody): void {
+function correctGrantTypeError(ctx: KoaContextWithOIDC, response: ErrorBody): void {
   // Missing if the request was refused before the library's route: a body that is too large or incomplete.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const grantType = GRANT_OF[ctx.path] ?? oidc?.params?.grant_type;
   const client = oidc?.client;
-  if (answer.error !== 'invalid_request' || client === undefined || typeof grantType !== 'string') return;
+  if (response.error !== 'invalid_request' || client === undefined || typeof grantType !== 'string') return;
   if (GRANT_TYPES.has(grantType) && !client.grantTypeAllowed(grantType)) {
-    answer.error = 'unauthorized_client';
-    answer.error_description = 'the application may not use this grant type. Add it to its grant_types';
+    response.error = 'unauthorized_client';
+    response.error_description = 'the application may not use this grant type. Add it to its grant_types';
   }
 }

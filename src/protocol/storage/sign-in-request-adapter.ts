@@ -35,8 +35,8 @@ export class SignInRequestAdapter extends ModelAdapter {
   }
 
   override async upsert(id: string, { params, exp, ...payload }: AdapterPayload, expiresIn: number): Promise<void> {
-    const asked = Object.entries((params ?? {}) as Record<string, unknown>);
-    const { client_notification_token: token, binding_message: message } = Object.fromEntries(asked);
+    const entries = Object.entries((params ?? {}) as Record<string, unknown>);
+    const { client_notification_token: token, binding_message: message } = Object.fromEntries(entries);
     const key = rowKey(id);
     const code = newCode();
     const until = exp ?? epochSeconds() + expiresIn;
@@ -48,7 +48,7 @@ export class SignInRequestAdapter extends ModelAdapter {
         kind: this.model,
         iat: payload.iat,
         clientId: payload.clientId,
-        params: Object.fromEntries(asked.filter(([name]) => !NOT_KEPT.includes(name))),
+        params: Object.fromEntries(entries.filter(([name]) => !NOT_KEPT.includes(name))),
         code,
         message,
         until,

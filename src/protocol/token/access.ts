@@ -53,10 +53,10 @@ export interface AccessRules {
   /** @returns the lifetimes of the rule that allowed the token */
   lifetimesOf(token: object): TokenLifetimes;
   /**
-   * @param judged a token, or the context of an authorization request for its direct response
+   * @param subject a token, or the context of an authorization request for its direct response
    * @returns the hook of the rule that allowed it; undefined: none
    */
-  hookOf(judged: object): RuleWithHook | undefined;
+  hookOf(subject: object): RuleWithHook | undefined;
 }
 
 /** A rule with a hook that is called before its tokens are issued. */
@@ -114,7 +114,7 @@ export function accessRules(
   readBelongings: (userId: string, applicationId: string) => Promise<Belongings>,
   denied: RecordDenial,
   actorOf: (token: object) => string | undefined,
-  detailTypesOf: (judged: object) => readonly string[],
+  detailTypesOf: (subject: object) => readonly string[],
 ): AccessRules {
   const namesGroups = dependsOnGroups(policies);
   const namesRoles = dependsOnRoles(policies);
@@ -136,10 +136,10 @@ export function accessRules(
     userId: string | undefined,
     grantType: AccessGrantType,
     scopes: readonly string[],
-    judged: object,
+    subject: object,
   ): Promise<AccessDecision> {
-    const actor = actorOf(judged);
-    const detailTypes = namesDetails ? detailTypesOf(judged) : [];
+    const actor = actorOf(subject);
+    const detailTypes = namesDetails ? detailTypesOf(subject) : [];
     const user =
       userId === undefined
         ? undefined
@@ -187,8 +187,8 @@ export function accessRules(
 
     lifetimesOf: (token) => decisions.get(token)?.lifetimes ?? server,
 
-    hookOf(judged) {
-      const decision = decisions.get(judged);
+    hookOf(subject) {
+      const decision = decisions.get(subject);
       return decision && hookIn(decision);
     },
   };

@@ -41,8 +41,8 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
   const decided = new WeakMap<object, readonly string[]>();
   const limits = new WeakMap<object, readonly string[]>();
 
-  function decide(asked: readonly string[], granted: readonly string[] | undefined): readonly string[] {
-    const decision = decideAudiences({ offered, asked, granted });
+  function decide(requested: readonly string[], granted: readonly string[] | undefined): readonly string[] {
+    const decision = decideAudiences({ offered, requested, granted });
     if (decision.audiences === undefined) throw new errors.InvalidTarget(decision.reason);
     return decision.audiences;
   }
@@ -55,9 +55,9 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
       const one = token as Granting;
       // Rotated tokens and tokens from a code keep its audiences.
       if (one.kind === 'RefreshToken' && one.gty !== 'password') return;
-      const asked = ctx === undefined ? [] : tokenRequestAudiences(ctx);
-      if (ISSUED_FOR_USE.has(one.kind)) decided.set(token, decide(asked, limits.get(token) ?? grantedBefore(ctx)));
-      else one.resource = compact(decide(asked, undefined));
+      const requested = ctx === undefined ? [] : tokenRequestAudiences(ctx);
+      if (ISSUED_FOR_USE.has(one.kind)) decided.set(token, decide(requested, limits.get(token) ?? grantedBefore(ctx)));
+      else one.resource = compact(decide(requested, undefined));
     },
 
     check(ctx) {

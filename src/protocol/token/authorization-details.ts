@@ -29,8 +29,8 @@ export interface DetailRules {
   check(ctx: KoaContextWithOIDC): void;
   /** Details that the user must allow. */
   requested(ctx: KoaContextWithOIDC): readonly RequestedDetail[];
-  /** @param judged a token with details, or the context of a request that a user answers @returns each type once */
-  typesOf(judged: object): readonly string[];
+  /** @param subject a token with details, or the context of a request that a user answers @returns each type once */
+  typesOf(subject: object): readonly string[];
 }
 
 /** Characters that a description can contain (RFC 6749 section 5.2). */
@@ -58,10 +58,10 @@ export function detailRules(
   ): readonly AuthorizationDetail[] {
     const read = readDetails(parameterOf(ctx));
     if ('problem' in read) throw refuse(read.problem);
-    const asked = read.details.length > 0 ? read.details : otherwise;
+    const requested = read.details.length > 0 ? read.details : otherwise;
     const { client } = ctx.oidc;
     const allowed = client === undefined ? [] : clientSettings(client).authorizationDetailsTypes;
-    const decision = decideDetails({ asked, granted, types: offered, allowed });
+    const decision = decideDetails({ requested, granted, types: offered, allowed });
     if ('problem' in decision) throw refuse(decision.problem, decision.index);
     return decision.details;
   }
@@ -100,8 +100,8 @@ export function detailRules(
       }));
     },
 
-    typesOf(judged) {
-      const details = 'oidc' in judged ? requestedDetails(judged as KoaContextWithOIDC) : evaluatedDetails(judged as Granting);
+    typesOf(subject) {
+      const details = 'oidc' in subject ? requestedDetails(subject as KoaContextWithOIDC) : evaluatedDetails(subject as Granting);
       return [...new Set(details.map(({ type }) => type))];
     },
   };

@@ -42,14 +42,14 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
     parts.checkAudience(ctx);
     const user = await signIn(ctx, parts);
     const { id, authenticatedAt } = user;
-    const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: spaceSeparated(scope) } as const;
+    const attempt = { clientId: client.clientId, userId: id, grantType: 'password', scopes: spaceSeparated(scope) } as const;
     if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
-      await parts.denied({ kind: 'not-assigned', ...judged });
+      await parts.denied({ kind: 'not-assigned', ...attempt });
       throw new errors.AccessDenied('the application is not assigned to the user');
     }
     await unlessAway(async () => {
       if (await parts.needsSecondFactor(user, client.clientId, ctx.req)) {
-        await parts.denied({ kind: 'second-factor-needed', ...judged });
+        await parts.denied({ kind: 'second-factor-needed', ...attempt });
         throw new SecondFactorNeeded();
       }
       await parts.noteSignIn(user, client.clientId, ctx.req);
@@ -86,11 +86,11 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
 
 /** @throws {errors.InvalidScope} unknown, or requires a user's consent */
 function grantedScopes(
-  asked: readonly string[],
+  requested: readonly string[],
   scopes: readonly Scope[],
   client: Parameters<typeof passwordScopes>[2],
 ): readonly string[] {
-  const { granted, refused } = passwordScopes(asked, scopes, client);
+  const { granted, refused } = passwordScopes(requested, scopes, client);
   if (refused.length > 0) {
     throw new errors.InvalidScope('a requested scope does not exist, or requires the consent of the user', refused.join(' '));
   }

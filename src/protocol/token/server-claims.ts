@@ -82,7 +82,7 @@ export function belongingsOf(
 export const organizationOf = ({ orgId, grantId }: Pick<ClaimedToken, 'orgId' | 'grantId'>): string | undefined =>
   orgId ?? (grantId === undefined ? undefined : currentRequest()?.organizations.get(grantId));
 
-const NOWHERE: Belongings = { groups: [], memberships: [] };
+const NO_BELONGINGS: Belongings = { groups: [], memberships: [] };
 /** Bytes of an ID token apart from issuer, audience, nonce and the user: ID, times, hashes, session, authentication. */
 const PROTOCOL_CLAIMS = 432;
 
@@ -95,7 +95,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   ): Promise<ClaimDecision> {
     const needs = claimNeeds(claims, facts);
     const isNeeded = needs.groups || needs.memberships || needs.roles;
-    const belongings = account !== undefined && isNeeded ? await belongingsOf(account.id, clientId ?? '', readBelongings) : NOWHERE;
+    const belongings = account !== undefined && isNeeded ? await belongingsOf(account.id, clientId ?? '', readBelongings) : NO_BELONGINGS;
     const organization = belongings.memberships.find((membership) => membership.orgId === orgId);
     return decideClaims(claims, Object.assign({}, facts, { person: account && Object.assign({}, account, belongings, { organization }) }));
   }

@@ -70,7 +70,7 @@ export function tokenHooks({ server, issuer, state, access, claims, audienceOf, 
   const ofRequest = new WeakMap<object, TokenChanges | undefined>();
 
   /** @throws if the hook refuses, or failed and is CLOSED */
-  function judge(outcome: TokenHookOutcome): Partial<Record<'access' | 'identity', TokenChanges>> {
+  function changesOf(outcome: TokenHookOutcome): Partial<Record<'access' | 'identity', TokenChanges>> {
     if (outcome.kind === 'denied') throw new errors.AccessDenied(outcome.summary);
     if (outcome.kind === 'failed') throw new TemporarilyUnavailable(new Error(`the inline hook failed: ${outcome.problem}`));
     return outcome.kind === 'changed' ? outcome : {};
@@ -97,7 +97,7 @@ export function tokenHooks({ server, issuer, state, access, claims, audienceOf, 
       url: `${issuer}${ctx.path}`,
       method: ctx.method,
     };
-    return judge(await state.read(() => runTokenHook(facts, ctx.req)));
+    return changesOf(await state.read(() => runTokenHook(facts, ctx.req)));
   }
 
   /** The ID token that the request will issue beside an access token, as far as it is known. */

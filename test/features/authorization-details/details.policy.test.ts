@@ -30,10 +30,10 @@ test('a detail covers itself and what leaves out entries of the common lists, no
 test('of what was granted, what can still be granted stays; a wish must be covered by one of it', () => {
   const types = new Map([['a', { name: 'a', mismatch: () => undefined }]]);
   const facts = { granted: [{ type: 'a', n: 1 }, { type: 'gone' }], types, allowed: ['a', 'gone'] };
-  assert.deepEqual(decideDetails({ ...facts, asked: [] }), { details: [{ type: 'a', n: 1 }] });
-  assert.deepEqual(decideDetails({ ...facts, asked: [], allowed: [] }), { details: [] });
-  assert.deepEqual(decideDetails({ ...facts, asked: [{ type: 'a', n: 2 }] }), { problem: 'asks for more than was granted', index: 0 });
-  assert.deepEqual(decideDetails({ ...facts, granted: undefined, asked: [{ type: 'a', n: 2 }] }), { details: [{ type: 'a', n: 2 }] });
+  assert.deepEqual(decideDetails({ ...facts, requested: [] }), { details: [{ type: 'a', n: 1 }] });
+  assert.deepEqual(decideDetails({ ...facts, requested: [], allowed: [] }), { details: [] });
+  assert.deepEqual(decideDetails({ ...facts, requested: [{ type: 'a', n: 2 }] }), { problem: 'asks for more than was granted', index: 0 });
+  assert.deepEqual(decideDetails({ ...facts, granted: undefined, requested: [{ type: 'a', n: 2 }] }), { details: [{ type: 'a', n: 2 }] });
 });
 
 test('the order of members changes nothing about what a consent is known by, and no scope is called like it', () => {

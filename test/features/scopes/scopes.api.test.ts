@@ -243,7 +243,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     const key = { userId: user.id, applicationId: app.id, serverId };
     for (const change of ['delete', 'rename'] as const) {
       const { body: scope } = await api.call<Scope>('POST', path, { name: `orders-${change}`, consent: 'REQUIRED' });
-      await rememberConsent(api.services, key, { asked: [scope.name, 'email'], allowed: [scope.name, 'email'] }, SYSTEM);
+      await rememberConsent(api.services, key, { requested: [scope.name, 'email'], allowed: [scope.name, 'email'] }, SYSTEM);
       if (change === 'delete') await api.call('DELETE', `${path}/${scope.id}`);
       else await api.call('PUT', `${path}/${scope.id}`, { ...scope, name: 'purchases' });
       const { body: grants } = await api.call<{ scopeId?: string; scope?: string }[]>('GET', `/users/${user.id}/grants`);

@@ -43,7 +43,7 @@ describe('users/{id}/data', () => {
     await rememberConsent(
       api.services,
       { userId: ada.id, applicationId: app.id, serverId: server.id },
-      { asked: ['email'], allowed: ['email'] },
+      { requested: ['email'], allowed: ['email'] },
       SYSTEM,
     );
 

@@ -72,7 +72,7 @@ export const authlibSnippet: Snippet = {
   label: 'Authlib (Python)',
   about: 'A library for Flask, Django, Starlette and plain Python. The whole file runs as it is; the sign-in begins at /sign-in.',
   firstFor: ['web', 'service'],
-  fits: (facts) => sendsSecret(facts) && (servesSignIn(facts) || (facts.kind === 'service' && isMachine(facts))),
+  matches: (facts) => sendsSecret(facts) && (servesSignIn(facts) || (facts.kind === 'service' && isMachine(facts))),
   files: (facts) => [{ name: 'app.py', text: servesSignIn(facts) ? signIn(facts) : machine(facts) }],
   run: (facts) =>
     [

@@ -74,7 +74,7 @@ export const curlSnippet: Snippet = {
   label: 'curl',
   about: 'Each step by hand in a shell, to see the requests or to test the settings.',
   firstFor: [],
-  fits: (facts) => hasKnownAuthentication(facts) && (signsIn(facts) || isMachine(facts)),
+  matches: (facts) => hasKnownAuthentication(facts) && (signsIn(facts) || isMachine(facts)),
   files: (facts) => [...(signsIn(facts) ? [signIn(facts)] : []), ...(isMachine(facts) ? [machine(facts)] : [])],
   run: (facts) =>
     curlSnippet

@@ -21,7 +21,7 @@ export const deviceSnippet: Snippet = {
   label: 'openid-client on a device (Node.js)',
   about: 'For devices and command lines. It shows a QR code and waits for the user. The whole file runs as it is.',
   firstFor: ['native', 'service'],
-  fits: (facts) => facts.kind !== 'browser' && facts.grants.includes(GRANT),
+  matches: (facts) => facts.kind !== 'browser' && facts.grants.includes(GRANT),
   files: (facts) => [{ name: 'device.mjs', text: program(facts) }],
   run: (facts) =>
     [

@@ -34,7 +34,7 @@ export const modAuthOpenidcSnippet: Snippet = {
   about:
     'Protects anything that Apache serves, e.g. PHP or a proxied application. The application gets the claims in headers such as OIDC_CLAIM_email, and the user in REMOTE_USER.',
   firstFor: ['web'],
-  fits: (facts) => facts.kind === 'web' && sendsSecret(facts) && signsIn(facts) && listensOnWeb(facts),
+  matches: (facts) => facts.kind === 'web' && sendsSecret(facts) && signsIn(facts) && listensOnWeb(facts),
   files: (facts) => (signsIn(facts) ? [{ name: 'gatehouse.conf', text: site(facts) }] : []),
   run: () =>
     [

@@ -46,7 +46,7 @@ export const oidcClientTsSnippet: Snippet = {
   about:
     'A library for browsers, with any framework or none. Its file is a module for your bundler; the page needs an element with the id app, or none.',
   firstFor: ['browser'],
-  fits: (facts) => facts.kind === 'browser' && facts.authentication === 'none' && signsIn(facts) && listensOnWeb(facts),
+  matches: (facts) => facts.kind === 'browser' && facts.authentication === 'none' && signsIn(facts) && listensOnWeb(facts),
   files: (facts) => (signsIn(facts) ? [{ name: 'app.js', text: app(facts) }] : []),
   run: () => 'npm install oidc-client-ts@3',
 };

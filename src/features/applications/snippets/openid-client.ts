@@ -120,7 +120,7 @@ export const openidClientSnippet: Snippet = {
   label: 'openid-client (Node.js)',
   about: 'A certified library for Node.js 20.19 or newer. The whole file runs as it is.',
   firstFor: ['web', 'native', 'service'],
-  fits: (facts) => facts.kind !== 'browser' && (servesSignIn(facts) || isMachine(facts)),
+  matches: (facts) => facts.kind !== 'browser' && (servesSignIn(facts) || isMachine(facts)),
   files: (facts) => [{ name: 'app.mjs', text: servesSignIn(facts) ? signIn(facts) : machine(facts) }],
   run: (facts) =>
     [`npm install openid-client@6${hasKey(facts) ? ' jose@6' : ''}`, `${usesSecret(facts) ? 'CLIENT_SECRET=… ' : ''}node app.mjs`].join(

@@ -35,7 +35,7 @@ export interface Snippet {
   readonly about: string;
   /** The kinds of application for which it is listed first. */
   readonly firstFor: readonly ApplicationType[];
-  fits(facts: Facts): boolean;
+  matches(facts: Facts): boolean;
   files(facts: Facts): readonly SnippetFile[];
   /** Command that runs the files. */
   run(facts: Facts): string;

@@ -19,7 +19,7 @@ const SNIPPETS: readonly Snippet[] = [
 ];
 
 export function snippetsFor(facts: Facts): readonly Snippet[] {
-  const fitting = SNIPPETS.filter(({ fits }) => fits(facts));
+  const matching = SNIPPETS.filter(({ matches: fits }) => fits(facts));
   const isFirst = ({ firstFor }: Snippet) => firstFor.includes(facts.kind);
-  return [...fitting.filter(isFirst), ...fitting.filter((snippet) => !isFirst(snippet))];
+  return [...matching.filter(isFirst), ...matching.filter((snippet) => !isFirst(snippet))];
 }

@@ -127,7 +127,7 @@ export const springBootSnippet: Snippet = {
   label: 'Spring Boot (Java)',
   about: `Spring Boot ${BOOT} on Java 17 or newer, built with Maven: three files in a directory of their own.`,
   firstFor: ['web'],
-  fits: (facts) => facts.kind === 'web' && sendsSecret(facts) && signsIn(facts) && listensOnWeb(facts),
+  matches: (facts) => facts.kind === 'web' && sendsSecret(facts) && signsIn(facts) && listensOnWeb(facts),
   files,
   run: () => 'CLIENT_SECRET=… mvn spring-boot:run',
 };

@@ -34,7 +34,7 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
   const found = document.safeParse(await documentOf(source)).data;
   if (found === undefined)
     throw new UnreadableSource('The file is not data of Zitadel: it must have dataOrgs.orgs or orgs, each with org.name.');
-  refuseTwins(found.orgs);
+  refuseSameNames(found.orgs);
   yield* leftBehind(found.orgs, LEFT_BY_ZITADEL);
   for (const [at, one] of found.orgs.entries()) {
     const entry = `orgs[${at}]`;
@@ -50,7 +50,7 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
 }
 
 /** Users refer to organizations by name, so members of two organizations with the same name would be mixed. @throws {UnreadableSource} naming both */
-function refuseTwins(orgs: readonly ZitadelOrganization[]): void {
+function refuseSameNames(orgs: readonly ZitadelOrganization[]): void {
   const places = new Map<string, number>();
   for (const [at, { org }] of orgs.entries()) {
     const name = org.name.trim();
