@@ -26,6 +26,12 @@ export interface Role {
   readonly isOwner?: boolean | undefined;
 }
 
+export interface AssignedRole extends Role {
+  readonly id: string;
+  readonly userId: string;
+  readonly created: Date;
+}
+
 /**
  * Audience of an API or console operation. `service`: administrators of the whole service. `organizations`: also administrators of single
  * organizations, within their reach. `own`: every administrator, for their own data such as API tokens.

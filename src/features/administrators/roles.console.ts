@@ -13,9 +13,9 @@ import { organizationPath } from '../organizations/organization-page.console.ts'
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { userTarget } from '../users/user-reach.service.ts';
+import type { AssignedRole } from './administration.policy.ts';
 import { mayCall } from './administration.policy.ts';
 import { ROLE_EFFECTS, ROLE_NAMES, ROLE_OPTIONS, roleFields, roleIn } from './role-form.console.ts';
-import type { AssignedRole } from './roles.resource.ts';
 import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/roles`;

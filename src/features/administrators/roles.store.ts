@@ -6,8 +6,7 @@ import { violatedConstraint } from '../../platform/database/database-failures.ts
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import { applyUserWords, CURRENT_STATUS } from '../users/user-orders.store.ts';
-import type { OrganizationPermission, Role, RoleType } from './administration.policy.ts';
-import type { AssignedRole } from './roles.resource.ts';
+import type { AssignedRole, OrganizationPermission, Role, RoleType } from './administration.policy.ts';
 
 interface Row {
   readonly id: string;

@@ -4,8 +4,7 @@ import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
-import type { RoleType } from './administration.policy.ts';
-import type { AssignedRole } from './roles.resource.ts';
+import type { AssignedRole, RoleType } from './administration.policy.ts';
 import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
 
 const LABELS: Readonly<Record<RoleType, string>> = {

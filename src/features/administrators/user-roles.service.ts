@@ -10,8 +10,7 @@ import { endApiTokens } from '../users/account-state.store.ts';
 import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
-import type { Role } from './administration.policy.ts';
-import type { AssignedRole } from './roles.resource.ts';
+import type { AssignedRole, Role } from './administration.policy.ts';
 import { deleteRole, findRights, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from './roles.store.ts';
 
 /** @throws {ApiError} not found */

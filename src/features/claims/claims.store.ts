@@ -5,8 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { rolesOfMember } from '../organization-roles/organization-roles.store.ts';
-import type { Belongings } from './claims.resource.ts';
-import type { ClaimMembership, ServerClaim } from './custom-claims.policy.ts';
+import type { Belongings, ClaimMembership, ServerClaim } from './custom-claims.policy.ts';
 
 const CLAIM: Columns<ServerClaim> = {
   id: 'id',

@@ -61,6 +61,9 @@ export interface ClaimPerson {
   readonly organization?: ClaimMembership | undefined;
 }
 
+/** Groups, organizations and roles of a user. */
+export type Belongings = Pick<ClaimPerson, 'groups' | 'memberships' | 'roles'>;
+
 export interface ClaimFacts {
   readonly claimType: ClaimType;
   /** Granted scopes. */

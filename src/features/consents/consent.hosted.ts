@@ -9,7 +9,8 @@ import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
 import { inLanguage } from '../scopes/scope-text.hosted.ts';
-import { type InteractionDetails, InteractionEnded, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import { type InteractionDetails, InteractionEnded, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import type { InteractionResult } from '../sign-in/interactions.resource.ts';
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 

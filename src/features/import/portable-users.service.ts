@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password.policy.ts';
 import { openTotpSecret } from '../second-factors/one-time-codes.service.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { PROFILE_COLUMNS } from '../users/user-data.service.ts';

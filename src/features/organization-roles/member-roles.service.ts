@@ -5,7 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
-import type { AssignedRole } from '../administrators/roles.resource.ts';
+import type { AssignedRole } from '../administrators/administration.policy.ts';
 import { deleteRole, findRights, findRoles, insertRole } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';

@@ -7,8 +7,9 @@ import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts'
 import { accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { type InteractionDetails, InteractionEnded, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
-import { listOrganizationsToChoose } from './sign-in-organizations.service.ts';
+import { type InteractionDetails, InteractionEnded, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import type { InteractionResult } from '../sign-in/interactions.resource.ts';
+import { listOrganizationsToChoose } from './members.service.ts';
 
 /** Maximum organizations on the page. */
 const MOST = 200;

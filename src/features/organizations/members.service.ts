@@ -27,6 +27,7 @@ import {
   listAffiliations,
   listMemberIdsAmong,
   listMemberships,
+  listSignInOrganizations,
   type Member,
   type MemberSearch,
   type Membership,
@@ -36,6 +37,7 @@ import {
 } from './memberships.store.ts';
 import { checkReadable, getOrganization, lockForChange, target as organizationTarget } from './organizations.service.ts';
 import { type Organization, organizationExists } from './organizations.store.ts';
+import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
 /**
  * The members of an organization, including those of its departments, oldest memberships first.
@@ -66,6 +68,13 @@ export async function searchMembers(
   const total = q === undefined && depId === undefined && ids === undefined ? memberCount : undefined;
   return selectMembersInOrder(services.database.knex, orgId, { q, depId, ids }, { ...window, total });
 }
+
+/** The organizations that a user can choose from at a sign-in. @param most maximum number, oldest memberships first */
+export const listOrganizationsToChoose = (
+  { database: { knex } }: Pick<Services, 'database'>,
+  userId: string,
+  most: number,
+): Promise<readonly SignInOrganization[]> => listSignInOrganizations(knex, userId, { most });
 
 /** The organizations of a user that the caller can see, oldest memberships first. @throws {ApiError} not found */
 export async function listUserOrganizations(

@@ -1,6 +1,6 @@
 /** Former passwords of a user, and passwords that were imported with their hashes. */
 import type { Executor } from '../../platform/database/database.ts';
-import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
+import { PASSWORD_ELSEWHERE } from './password.policy.ts';
 
 /** @returns the newest hashes, at most `most` */
 export async function findFormerHashes(executor: Executor, userId: string, most: number): Promise<readonly string[]> {

@@ -19,6 +19,9 @@ export interface PasswordPolicy {
 export const BREACHED_POLICIES = ['OFF', 'RANGE_API'] as const;
 export type BreachedPolicy = (typeof BREACHED_POLICIES)[number];
 
+/** Stored instead of a hash: another system has the password, and an inline hook verifies it at sign-in. */
+export const PASSWORD_ELSEWHERE = '$hook$';
+
 /** Limits the cost of hashing. */
 export const MOST_CHARACTERS = 1024;
 

@@ -8,7 +8,7 @@ import { type HashCost, timings } from '../../platform/clock/timings.ts';
 import { createSemaphore, type Semaphore } from '../../platform/concurrency/semaphore.ts';
 import { inSpan } from '../../platform/telemetry/tracing.ts';
 import { verifyImportedHash } from './imported-passwords.service.ts';
-import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
+import { PASSWORD_ELSEWHERE } from './password.policy.ts';
 
 /** A hash that matches no known password, at the same cost as all others. */
 export const dummyHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>

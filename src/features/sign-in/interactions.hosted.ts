@@ -10,6 +10,7 @@ import type { DetailType } from '../authorization-details/detail-types.resource.
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
+import type { InteractionEnd, InteractionResult } from './interactions.resource.ts';
 
 interface ConsentScope {
   readonly name: string;
@@ -91,24 +92,6 @@ export interface InteractionDetails {
   readonly redirectOrigins: readonly string[];
 }
 
-export type InteractionResult =
-  | {
-      readonly login: {
-        readonly accountId: string;
-        readonly amr: readonly string[];
-        /** Absent: now. */
-        readonly authenticatedAt?: Date | undefined;
-        /** The external provider of the sign-in. */
-        readonly idp?: string | undefined;
-      };
-    }
-  | { readonly consent: { readonly scopes: readonly string[] } }
-  /** The ID of the organization that the user signs in for. */
-  | { readonly organization: string }
-  /** Continue the request with another sign-in. */
-  | { readonly switchAccount: true }
-  | { readonly error: 'access_denied'; readonly error_description: string };
-
 export interface Interactions {
   /** @returns the application of a pending sign-in, in any browser; undefined if it has ended */
   waiting(
@@ -127,7 +110,7 @@ export interface Interactions {
 /** The interaction cannot continue: it ended, belongs to another browser, or the browser's session changed. */
 export class InteractionEnded extends Error {
   override readonly name = 'InteractionEnded';
-  constructor(readonly reason: 'expired' | 'other-browser' | 'session-changed') {
+  constructor(readonly reason: InteractionEnd) {
     super(`the interaction cannot go on: ${reason}`);
   }
 }

@@ -6,7 +6,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { isHookQueueFull, verifyByHook } from '../inline-hooks/password-hook.service.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password.policy.ts';
 import { importedHashSemaphore, isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isLocked } from './lockout.policy.ts';
 import type { SignInCandidate } from './sign-ins.store.ts';

@@ -3,7 +3,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { Overloaded } from '../../platform/database/database-failures.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password.policy.ts';
 import { hashPassword, isOutdated } from '../passwords/passwords.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';

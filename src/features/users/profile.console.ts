@@ -6,7 +6,7 @@ import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password.policy.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
 import { ADDED_GROUP, addedFacts, addedFields, addedTyped } from '../user-schema/user-attributes.console.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';

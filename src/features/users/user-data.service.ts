@@ -5,7 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { type FileFormat, listFile } from '../../platform/http/list-files.ts';
-import type { AssignedRole } from '../administrators/roles.resource.ts';
+import type { AssignedRole } from '../administrators/administration.policy.ts';
 import { findRoles } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';

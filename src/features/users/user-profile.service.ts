@@ -9,7 +9,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { composedName } from '../../platform/dns/address-spelling.ts';
 import { INVISIBLE, text } from '../../platform/validation/text.ts';
 import { isOneSpelling } from '../mail/mail.policy.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password.policy.ts';
 import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
 import { type PasswordOwner, refuseWeakPassword } from '../passwords/password-policy.service.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';

@@ -11,6 +11,7 @@ import { hostOf } from '../../features/client-documents/client-id.policy.ts';
 import type { ScopeDecision } from '../../features/consents/consent.policy.ts';
 import { recordDenial, rememberConsent } from '../../features/consents/consents.service.ts';
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
+import type { InteractionEnd, InteractionResult } from '../../features/sign-in/interactions.resource.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -28,27 +29,13 @@ import { requestedAcr, SECOND_FACTOR_NEEDED } from './acr.ts';
 import { NOT_A_MEMBER, ORGANIZATION } from './organization.ts';
 import { CREATE } from './prompts.ts';
 
-type Gone = 'expired' | 'other-browser' | 'session-changed';
 type Interaction = Awaited<ReturnType<BuiltServer['provider']['interactionDetails']>>;
-type Result =
-  | {
-      readonly login: {
-        readonly accountId: string;
-        readonly amr: readonly string[];
-        readonly authenticatedAt?: Date | undefined;
-        readonly idp?: string | undefined;
-      };
-    }
-  | { readonly consent: { readonly scopes: readonly string[] } }
-  | { readonly organization: string }
-  | { readonly switchAccount: true }
-  | { readonly error: 'access_denied'; readonly error_description: string };
 
 export interface InteractionParts {
   readonly servers: AuthorizationServers;
   readonly services: Services;
   /** Creates the error that the hosted pages understand. */
-  gone(reason: Gone): Error;
+  gone(reason: InteractionEnd): Error;
   /** The sender of the request, for the audit log. */
   describe(req: IncomingMessage): { readonly ipAddress?: string; readonly userAgent?: string; readonly requestId?: string };
 }
@@ -157,7 +144,13 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     return { stepUp: { user: { id: user.id, login: user.login }, amr: stored.amr ?? [], authenticatedAt, idp: providerOf(stored) } };
   }
 
-  async function finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: Result): Promise<string> {
+  async function finish(
+    req: IncomingMessage,
+    res: ServerResponse,
+    serverId: string,
+    uid: string,
+    result: InteractionResult,
+  ): Promise<string> {
     const [built, interaction] = looked.get(req) ?? (await find(req, res, serverId, uid));
     if ('consent' in result) await remember(req, built, interaction, result.consent.scopes);
     if ('error' in result && interaction.prompt.name === 'consent') await noteDenial(req, built, interaction);
@@ -279,7 +272,7 @@ const promptOf = (name: string): 'login' | (typeof PAGES)[number] => PAGES.find(
  * The result as the resumed request reads it.
  * @param deviceId browser that signed in; the request cannot continue in another one (storage/model-adapter.ts)
  */
-function stored(result: Exclude<Result, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
+function stored(result: Exclude<InteractionResult, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
   if ('switchAccount' in result) return { switchAccount: true } as NonNullable<Interaction['result']>;
   if ('organization' in result) return { organization: result.organization } as NonNullable<Interaction['result']>;
   if ('consent' in result) return { consent: { scope: result.consent.scopes.join(' ') } } as NonNullable<Interaction['result']>;
@@ -289,11 +282,12 @@ function stored(result: Exclude<Result, { error: string }>, deviceId: string): N
 }
 
 /** A user who signs in again because of the organization continues for that organization. */
-const keptOrganization = ({ prompt: { details } }: Interaction, result: Result) =>
+const keptOrganization = ({ prompt: { details } }: Interaction, result: InteractionResult) =>
   'login' in result && typeof details.organization === 'string' ? { organization: details.organization } : {};
 
 /** A sign-in with an existing account also satisfies prompt=create. */
-const answersCreate = ({ prompt }: Interaction, result: Result) => (prompt.name === CREATE && 'login' in result ? { [CREATE]: {} } : {});
+const answersCreate = ({ prompt }: Interaction, result: InteractionResult) =>
+  prompt.name === CREATE && 'login' in result ? { [CREATE]: {} } : {};
 
 const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };

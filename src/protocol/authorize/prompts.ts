@@ -19,14 +19,14 @@ import { keptScopes } from '../../features/policies/decisions.policy.ts';
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
-import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, type UnknownObject } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { NoteRefusal } from '../servers/refusals.ts';
 import { noteProvider, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { SECOND_FACTOR_NEEDED, setAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
 import { decidedOrganization, organizationPrompt, type SignInOrganizations } from './organization.ts';
-import { nameSession } from './session-id.ts';
 
 /** The value of `prompt`, and the name of the prompt. */
 export const CREATE = 'create';
@@ -210,4 +210,28 @@ export function promptRules(
       return grant;
     },
   };
+}
+
+/**
+ * Assigns the session ID (`sid`, OpenID Connect Back-Channel Logout 1.0 section 2.1) for the client, if there is none. Derived, not random: concurrent first authorizations get the same one. The
+ * session's uid is secret, so one sid reveals nothing about another.
+ */
+function nameSession({ session, client }: KoaContextWithOIDC['oidc'], serverKey: number): void {
+  if (session === undefined || client === undefined || session.sidFor(client.clientId) !== undefined) return;
+  session.sidFor(client.clientId, digest(JSON.stringify(['sid', session.uid, serverKey, client.clientId])));
+}
+
+/**
+ * Address of the hosted page for an interaction. It carries the application, for the link back after the interaction expired, and the language chosen
+ * in the previous step.
+ */
+export function interactionAddress(
+  serverId: string,
+  { uid, params }: { uid: string; params: UnknownObject },
+  ctx: KoaContextWithOIDC,
+): string {
+  const carried = new URLSearchParams({ application: String(params.client_id) });
+  const { language } = ctx.query;
+  if (ctx.oidc.route === 'resume' && typeof language === 'string') carried.set('language', language);
+  return `/interaction/${serverId}/${uid}?${carried}`;
 }

@@ -11,10 +11,10 @@ import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
+import { passRequestBody } from '../servers/credentials.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { readProtocolForm } from '../servers/form.ts';
 import { requestedAudiences } from '../token/audience.ts';
-import { passRequestBody } from '../token/presented-token.ts';
 import { deliversToken, describable, isReturnable, PARAMETERS, repeated, withoutOpenid } from './parameters.ts';
 import type { Merged, RequestParameters } from './request-object.ts';
 

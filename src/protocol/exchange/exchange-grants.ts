@@ -8,9 +8,9 @@ import { JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../../features/policies/
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { isFapi2 } from '../servers/fapi2.ts';
-import type { IssuingServer } from '../servers/issuing-server.ts';
 import { ASSERTION_PARAMETERS, type AssertionParts, assertionGrant } from './assertion-grant.ts';
 import type { Signer } from './id-jag.ts';
+import type { IssuingServer } from './presented-identity.ts';
 import { EXCHANGE_PARAMETERS, type ExchangeParts, tokenExchange } from './token-exchange.ts';
 
 type FromServer = 'scopes' | 'directory' | 'delegated' | 'denied' | 'evaluate' | 'subjects';

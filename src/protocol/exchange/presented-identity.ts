@@ -4,24 +4,34 @@
  */
 import type { JWTPayload } from 'jose';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
 import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { type IssuerKeys, unverifiedClaims } from '../client-authentication/foreign-jwt.ts';
-import { errors } from '../library/oidc-provider.ts';
+import { errors, type Provider } from '../library/oidc-provider.ts';
 import { SecondFactorNeeded } from '../servers/errors.ts';
-import type { IssuingServer } from '../servers/issuing-server.ts';
 import type { RecordDenial } from '../servers/refusals.ts';
 import type { Directory } from '../storage/directory.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
 import { rowKey } from '../storage/row-keys.ts';
-import { looksLikeJwt } from '../token/access-token-format.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import { type AccessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
 import type { Subjects } from '../token/subjects.ts';
 import { linkedProviders, type ProviderToken } from './provider-tokens.ts';
 import { TOKEN_TYPES } from './token-types.ts';
+
+/** Parts of an authorization server that are needed to validate its tokens. */
+export interface IssuingServer {
+  readonly provider: Provider;
+  readonly issuer: string;
+  readonly server: AuthorizationServer;
+  readonly state: ServerState;
+  readonly format: Pick<AccessTokenFormat, 'handleOf' | 'idTokenClaims'>;
+}
 
 /** RFC 8693 section 4.1: the actor, and earlier actors nested in it. */
 export interface Act {

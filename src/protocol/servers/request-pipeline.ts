@@ -23,10 +23,10 @@ import { beginRequest, requestStateOf, throwRecordedFailure } from '../storage/r
 import type { ServerState } from '../storage/server-state.ts';
 import type { AccessTokenFormat } from '../token/access-token-format.ts';
 import { slowDownPolling } from '../token/polling.ts';
-import { clientInHeader, clientInQuery, passRequestBody, prepareTokenForm, prepareUserinfo } from '../token/presented-token.ts';
 import type { Subjects } from '../token/subjects.ts';
 import { replaceUserinfoResponse, type UserinfoParts, userinfoRule } from '../userinfo/userinfo.ts';
 import { clientSettings } from './client-settings.ts';
+import { clientInHeader, clientInQuery, passRequestBody, prepareTokenForm, prepareUserinfo } from './credentials.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, ROUTES, shareWithOrigin } from './endpoints.ts';
 import { showError } from './error-pages.ts';

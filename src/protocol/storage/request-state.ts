@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import type { AuditEvent } from '../../features/audit/events.resource.ts';
-import type { Belongings } from '../../features/claims/claims.resource.ts';
+import type { Belongings } from '../../features/claims/custom-claims.policy.ts';
 import type { OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import { Provider } from '../library/oidc-provider.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from './protocol-state.store.ts';

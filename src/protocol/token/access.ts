@@ -5,7 +5,7 @@
 
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
-import type { Belongings } from '../../features/claims/claims.resource.ts';
+import type { Belongings } from '../../features/claims/custom-claims.policy.ts';
 import { ORGANIZATION_SCOPE } from '../../features/claims/custom-claims.policy.ts';
 import {
   type AccessDecision,

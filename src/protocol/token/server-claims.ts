@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import { type ClaimsWithinLimit, jsonSize, limitToTokenSize } from '../../features/authorization-servers/token-size.policy.ts';
 import { idTokenContent, userinfoClaims } from '../../features/claims/claims.policy.ts';
-import type { Belongings } from '../../features/claims/claims.resource.ts';
+import type { Belongings } from '../../features/claims/custom-claims.policy.ts';
 import {
   type ClaimDecision,
   type ClaimFacts,

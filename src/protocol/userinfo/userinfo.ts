@@ -1,6 +1,6 @@
 /**
  * Userinfo (OpenID Connect Core 1.0 section 5.3).
- * 1. The access token is read from the header or the form (presented-token.ts) and looked up once, with its user.
+ * 1. The access token is read from the header or the form (credentials.ts) and looked up once, with its user.
  * 2. `userinfoRule` decides whether the token is accepted: the scope `openid` is not always required.
  * 3. `userinfoResponse` builds the response for both paths.
  */

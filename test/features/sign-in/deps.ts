@@ -3,6 +3,7 @@
  * an implementation of the pages' own interface that keeps interactions and sessions in memory, bound to cookies; the interaction
  * `unreachable` asks a database that is not there.
  */
+
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,12 +12,8 @@ import { pino } from 'pino';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { errorPage } from '../../../src/features/sign-in/error-page.hosted.ts';
 import { explainFailures, unknownPage } from '../../../src/features/sign-in/failures.hosted.ts';
-import {
-  type InteractionDetails,
-  InteractionEnded,
-  type InteractionResult,
-  type Interactions,
-} from '../../../src/features/sign-in/interactions.hosted.ts';
+import { type InteractionDetails, InteractionEnded, type Interactions } from '../../../src/features/sign-in/interactions.hosted.ts';
+import type { InteractionResult } from '../../../src/features/sign-in/interactions.resource.ts';
 import { logoutPage } from '../../../src/features/sign-in/logout-page.hosted.ts';
 import { hostedPages } from '../../../src/features/sign-in/routes.hosted.ts';
 import { createUser } from '../../../src/features/users/users.service.ts';
