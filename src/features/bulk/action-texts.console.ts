@@ -20,6 +20,7 @@ export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; reado
   'identity-providers': { row: 'identity provider', list: '/admin/security/identity-providers' },
   'event-hooks': { row: 'hook', list: '/admin/api/event-hooks' },
   deliveries: { row: 'delivery' },
+  provisioned: { row: 'entry' },
   'inline-hooks': { row: 'hook', list: '/admin/api/inline-hooks' },
   'signal-streams': { row: 'stream', list: '/admin/api/signal-streams' },
   servers: { row: 'authorization server', list: '/admin/api/servers' },
@@ -109,6 +110,7 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     label: 'Send again',
     does: 'The events are sent under the same message IDs. Receivers that drop repeats ignore those that they have accepted before.',
   },
+  'provisioned.retry': { label: 'Retry', does: 'Each is compared with the target again and pushed in a moment.' },
   'inline-hooks.activate': { label: 'Activate', does: 'The hooks are called from now on.' },
   'inline-hooks.deactivate': {
     label: 'Deactivate',

@@ -25,6 +25,7 @@ import { removeProviderOf } from '../organization-providers/organization-provide
 import { deleteOrganizationRole } from '../organization-roles/organization-roles.service.ts';
 import { removeMember } from '../organizations/members.service.ts';
 import { deleteOrganization } from '../organizations/organizations.service.ts';
+import { pushNow } from '../provisioning/provisioning.service.ts';
 import { deleteServerScope } from '../scopes/scopes.service.ts';
 import { resetUserFactor, resetUserFactors } from '../second-factors/factors.service.ts';
 import { clearSessions, endSession } from '../sessions/user-sessions.service.ts';
@@ -106,6 +107,9 @@ export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'event-hooks.deactivate': onRow('service', (services, { id }, request) => setEventHookStatus(services, id, 'INACTIVE', request)),
   'event-hooks.delete': onRow('service', (services, { id }, request) => deleteEventHook(services, id, request)),
   'deliveries.repeat': onRow('service', (services, { hookId = '', id }, request) => sendAgain(services, hookId, id, request)),
+  'provisioned.retry': onRow('service', (services, { applicationId = '', kind = 'user', id }, request) =>
+    pushNow(services, applicationId, { kind, id }, request),
+  ),
   'inline-hooks.activate': onRow('service', (services, { id }, request) => setInlineHookStatus(services, id, 'ACTIVE', request)),
   'inline-hooks.deactivate': onRow('service', (services, { id }, request) => setInlineHookStatus(services, id, 'INACTIVE', request)),
   'inline-hooks.delete': onRow('service', (services, { id }, request) => deleteInlineHook(services, id, request)),

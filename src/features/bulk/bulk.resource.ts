@@ -1,5 +1,6 @@
 /** Bulk jobs: one action on many rows, executed in the background. */
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { ProvisionedKind } from '../provisioning/provisioning.resource.ts';
 
 /** Maximum rows per job. */
 export const MOST_ROWS = 100_000;
@@ -39,6 +40,7 @@ export const BULK_ACTIONS = [
   'event-hooks.deactivate',
   'event-hooks.delete',
   'deliveries.repeat',
+  'provisioned.retry',
   'inline-hooks.activate',
   'inline-hooks.deactivate',
   'inline-hooks.delete',
@@ -85,6 +87,8 @@ export interface BulkItem {
   readonly serverId?: string;
   readonly hookId?: string;
   readonly policyId?: string;
+  /** Of a user or group at a SCIM target. */
+  readonly kind?: ProvisionedKind;
 }
 
 export interface BulkParameters {

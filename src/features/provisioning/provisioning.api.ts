@@ -125,10 +125,22 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'List the users and groups that were pushed, with their state and error, oldest first',
     params: idParams,
-    query: { kind: z.enum(PROVISIONED_KINDS).optional(), state: z.enum(PROVISIONED_STATES).optional() },
+    query: {
+      kind: z.enum(PROVISIONED_KINDS).optional(),
+      state: z.enum(PROVISIONED_STATES).optional(),
+      q: text().optional().meta({ description: 'Words of the name' }),
+    },
     item: resource,
-    handler: async ({ services, params, query: { kind, state, ...window } }) =>
-      mapPage(await listProvisioned(services, params.id, { kind, state }, window), presentResource),
+    handler: async ({ services, params, query: { kind, state, q, ...window } }) =>
+      mapPage(
+        await listProvisioned(
+          services,
+          params.id,
+          { kind, state },
+          { ...window, words: q === undefined ? undefined : { by: ['name'], typed: q } },
+        ),
+        presentResource,
+      ),
   }),
   listing({
     path: '/apps/:id/provisioning/plan',

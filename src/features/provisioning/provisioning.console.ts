@@ -1,12 +1,11 @@
-/** The tab Provisioning of an application: the SCIM target, the state of users and groups there, push, retry and dry run. */
+/** The tab Provisioning of an application: the SCIM target, the users and groups there, push and dry run. */
 import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type Part, type TablePart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import type { SortedBy } from '../../pages/console/list-state.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
+import { momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, paged, pageIn, pagerOf } from '../../pages/console/paging.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { searchedElsewhere } from '../../pages/console/stacked-pages.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import {
@@ -19,11 +18,11 @@ import {
   warningsOf,
 } from '../applications/application-page.console.ts';
 import type { Application } from '../applications/applications.resource.ts';
-import { PROVISIONED_KINDS, PROVISIONED_STATES, type ProvisionedResource, type ProvisioningTarget } from './provisioning.resource.ts';
+import { provisionedDownload, provisionedList, provisionedReceive, provisionedRetry } from './provisioned-list.console.ts';
+import type { ProvisioningTarget } from './provisioning.resource.ts';
 import {
   dryRun,
   findProvisioning,
-  listProvisioned,
   type PlannedUser,
   provisioningState,
   pushNow,
@@ -34,49 +33,6 @@ import { AUTHENTICATIONS, provisioningFormFields, provisioningIn, REMOVAL_ACTION
 
 const homeOf = ({ id }: Pick<Application, 'id'>): string => applicationTabs(id).provisioning.href;
 const crumbsOf = (application: Application) => applicationCrumbs(application, applicationTabs(application.id).provisioning);
-
-const STATES = {
-  PROVISIONED: { text: 'Active there', tone: 'good' },
-  DEACTIVATED: { text: 'Inactive there', tone: 'plain' },
-  FAILED: { text: 'Failed', tone: 'bad' },
-} as const satisfies Readonly<Record<ProvisionedResource['state'], unknown>>;
-
-const KINDS = { user: 'User', group: 'Group' } as const;
-
-const COLUMNS: readonly SortedBy<string>[] = [
-  { label: 'Name', by: 'name' },
-  { label: 'Kind', by: 'kind', codes: PROVISIONED_KINDS },
-  { label: 'Status', by: 'state', codes: PROVISIONED_STATES },
-  { label: 'Last attempt', by: 'lastAttempt', descending: true },
-  { label: 'Error', by: 'error' },
-];
-
-async function resourcesOf(visit: ConsoleRequest, application: Application, isFailed: boolean): Promise<TablePart> {
-  const search = isFailed ? { state: 'FAILED' as const } : {};
-  const window = isFailed ? { limit: LIMIT } : pageIn(visit.query, COLUMNS);
-  const { items, total } = await listProvisioned(visit.services, application.id, search, window);
-  const changes = mayChangeApplication(visit, application);
-  return {
-    kind: 'table',
-    title: isFailed ? 'Failed' : 'Users and groups at the target',
-    ...(isFailed && { lead: 'They do not delay others. They are retried when they change, or when you retry.' }),
-    name: isFailed ? 'failed users and groups' : 'users and groups at the target',
-    rows: items.map((one) => ({
-      cells: [
-        { text: one.name, href: `/admin/${one.kind}s/${encodeURIComponent(one.id)}` },
-        phrase(KINDS[one.kind]),
-        STATES[one.state],
-        { moment: momentOf(one.lastAttempt) },
-        one.error ?? '',
-      ],
-      actions: changes ? [{ label: 'Retry', href: `${homeOf(application)}/${one.kind}/${encodeURIComponent(one.id)}/retry` }] : [],
-    })),
-    empty: isFailed ? 'None.' : 'No users pushed yet.',
-    ...(isFailed
-      ? { columns: COLUMNS.map(({ label }) => label) }
-      : paged(homeOf(application), visit.query, COLUMNS, { total }, 'entry', 'entries')),
-  };
-}
 
 async function settingsOf(visit: ConsoleRequest, application: Application, target: ProvisioningTarget): Promise<Part> {
   const { waiting, provisioned, deactivated, failed } = await provisioningState(visit.services, target);
@@ -102,7 +58,7 @@ async function settingsOf(visit: ConsoleRequest, application: Application, targe
       ...(waiting.lastError === null ? [] : [{ label: 'Last failure', value: waiting.lastError }]),
       { label: 'Active there', value: provisioned },
       { label: 'Inactive there', value: deactivated },
-      { label: 'Failed', value: failed },
+      { label: 'Failed', value: failed === 0 ? 0 : { text: failed, href: `${home}?state=FAILED` } },
       { label: 'Away since', value: { moment: momentOrNull(target.awaySince) } },
       ...(target.outageUntil === null
         ? []
@@ -115,8 +71,8 @@ async function settingsOf(visit: ConsoleRequest, application: Application, targe
   };
 }
 
-/** The SCIM target, its state and its contents. */
-export async function provisioningParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
+/** @param list reads the users and groups at the target */
+async function partsOf(visit: ConsoleRequest, application: Application, list: () => Promise<TablePart>): Promise<readonly Part[]> {
   const target = await findProvisioning(visit.services, application.id);
   if (target === undefined) {
     const emptyAction = { label: 'Set up provisioning', href: `${homeOf(application)}/edit` };
@@ -145,24 +101,26 @@ export async function provisioningParts(visit: ConsoleRequest, application: Appl
             ],
           },
         ];
-  const parts = await Promise.all([
-    settingsOf(visit, application, target),
-    resourcesOf(visit, application, true),
-    resourcesOf(visit, application, false),
-  ]);
-  return [...away, ...parts];
+  return [...away, ...(await Promise.all([settingsOf(visit, application, target), list()]))];
 }
+
+/** The SCIM target, its state, and the first users and groups there. */
+export const provisioningParts = (visit: ConsoleRequest, application: Application): Promise<readonly Part[]> =>
+  partsOf(visit, application, async () => {
+    const { choosing: _, files: __, ...list } = await provisionedList({ ...visit, query: new URLSearchParams() }, application);
+    return searchedElsewhere(list, homeOf(application));
+  });
 
 const overview: ConsolePage = {
   path: '/applications/:id/provisioning',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const application = await applicationIn(visit);
-    return detailPage({
-      ...headOf(visit, application),
-      parts: [...warningsOf(application), ...(await provisioningParts(visit, application))],
-    });
+    const parts = await partsOf(visit, application, () => provisionedList(visit, application, typed));
+    return detailPage({ ...headOf(visit, application), parts: [...warningsOf(application), ...parts] });
   },
+  receive: provisionedReceive,
+  download: provisionedDownload,
 };
 
 const edit: ConsolePage = {
@@ -238,32 +196,6 @@ const step = confirmationPages(async (visit) => {
   return { name: application.label, address: homeOf(application), crumbs: crumbsOf(application) };
 });
 
-const retry: ConsolePage = {
-  path: '/applications/:id/provisioning/:kind/:resourceId/retry',
-  access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
-    const application = await applicationToChange(visit);
-    return formPage(
-      {
-        title: 'Retry',
-        crumbs: crumbsOf(application),
-        facts: ['It is compared with the target again and pushed in a moment.'],
-        submit: 'Retry',
-        cancel: homeOf(application),
-      },
-      typed,
-    );
-  },
-  async receive(visit) {
-    const application = await applicationToChange(visit);
-    const kind = PROVISIONED_KINDS.find((one) => one === visit.params.kind);
-    if (kind === undefined) throw notFound(visit.params.kind ?? '', 'ProvisionedResource');
-    await pushNow(visit.services, application.id, { kind, id: visit.params.resourceId ?? '' }, visit.request);
-    return { goTo: homeOf(application), notice: 'provisioning-started' };
-  },
-};
-
 export const provisioningPages: readonly ConsolePage[] = [
   overview,
   edit,
@@ -292,5 +224,5 @@ export const provisioningPages: readonly ConsolePage[] = [
     notice: 'provisioning-removed',
     execute: ({ services, request }, id) => removeProvisioning(services, id, request),
   }),
-  retry,
+  provisionedRetry,
 ];

@@ -154,7 +154,8 @@ export function selectProvisioned(
   window: Window,
 ): Promise<Page<ProvisionedResource>> {
   const where = { ...at(applicationId), ...(kind !== undefined && { kind }), ...(state !== undefined && { state }) };
-  return readPage(executor('provisioned_resources').where(where), RESOURCE, window);
+  // Only the error can be missing.
+  return readPage(executor('provisioned_resources').where(where), RESOURCE, window, { isFilled: window.sort?.by !== 'error' });
 }
 
 export interface ProvisionedCounts {

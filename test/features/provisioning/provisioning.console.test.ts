@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdministrator, enter, wordsOf } from '../../pages/console/administrators.ts';
+import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { provisioningService, smallTarget } from '../../support/small-target.ts';
 
@@ -53,4 +54,53 @@ test('a target is set up, tried, and shows what became of each user, who are ret
   const removed = await agent.submit(await agent.visit(`${home}/remove`), 'console-form');
   assert.match(wordsOf(removed), /Without a SCIM target/);
   assert.ok(target.named('ada@console.example'), 'users at the target stay');
+});
+
+test('users and groups at the target are a list: counted, in pages, filtered, searched, exported, and retried in bulk', async (t) => {
+  const target = await smallTarget(t, []);
+  const { app, assign, ok, service } = await provisioningService(t);
+  const ids: string[] = [];
+  for (let n = 1; n <= 3; n += 1) ids.push(await assign(`user${n}@console.example`));
+  const body = { baseUrl: target.origin, auth: { type: 'BEARER', secret: 'the-token-of-the-target' } };
+  target.instead = ({ method }) => (method === 'POST' ? { status: 400, body: { detail: 'no licences' } } : undefined);
+  await ok('PUT', `/apps/${app}/provisioning`, body);
+  const resources = (query: string) => ok('GET', `/apps/${app}/provisioning/resources?limit=200&${query}`);
+  await eventually(async () => (await resources('state=FAILED')).length === 3, 'all have failed');
+  await onServer(service.database.url, (client) =>
+    client.query(
+      `INSERT INTO provisioned_resources (application_id, kind, id, name, state, last_attempt, error)
+        SELECT $1, CASE n % 10 WHEN 0 THEN 'group' ELSE 'user' END, 'id_' || n, 'Müller ' || n, 'FAILED', now() - n * interval '1 day', 'refused'
+        FROM generate_series(1, 40) n`,
+      [app],
+    ),
+  );
+  const home = `/admin/applications/${app}/provisioning`;
+  const { agent } = await enter(service);
+  const list = async (query: string) => wordsOf(await agent.visit(`${home}?${query}`));
+  const all = await agent.visit(home);
+  assert.match(wordsOf(all), /43 entries/);
+  assert.match(wordsOf(all), /Page 1 of 3/);
+  assert.match(all.text, /href="[^"]*\/provisioning\?state=FAILED">(<bdi>)?43</, 'the number of failed ones leads to them');
+  assert.match(await list('state=FAILED&page=3'), /43 entries.*user1@console\.example User Failed/);
+  assert.match(await list('kind=group'), /4 entries/);
+  assert.match(await list('q=muller+7'), /1 entry .*Müller 7/);
+  assert.match(await list('state=DEACTIVATED'), /Nothing matches/);
+  assert.match(await list('sort=-lastAttempt&kind=user'), /39 entries.*user\d@console\.example/);
+  assert.match(await list('sort=-name'), /user3@console\.example/);
+  assert.equal((await resources('q=m%C3%BCller%2012')).length, 1);
+  const file = await agent.visit(`${home}/download?format=ndjson&kind=group`);
+  assert.equal(file.text.trim().split('\n').length, 4);
+  const access = await agent.visit(`/admin/applications/${app}/access`);
+  assert.match(wordsOf(access), /Users and groups at the target/);
+  assert.doesNotMatch(access.text, /provisioned\.retry/, 'rows are selected on the list of their own');
+
+  target.instead = () => undefined;
+  const failed = await agent.visit(`${home}?state=FAILED&q=console`);
+  const confirm = await agent.submit(failed, 'console-form', { action: 'provisioned.retry', scope: 'all' });
+  assert.match(wordsOf(confirm), /Retry: 3 entries\?.*compared with the target again/);
+  const { url } = await agent.submit(confirm, 'console-form');
+  await eventually(async () => /3 done, 0 refused, 0 left/.test(wordsOf(await agent.visit(url.pathname))), 'the job ends');
+  await eventually(async () => (await resources('state=PROVISIONED')).length === 3, 'all are there');
+  const one = await agent.submit(await agent.visit(home), 'console-form', { action: 'provisioned.retry', chosen: [ids[0] ?? ''] });
+  assert.match(wordsOf(one), /Retry: 1 entry\?.*user1@console\.example/);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listConsents } from '../../../src/features/consents/consents.store.ts';
 import { listDeliveries } from '../../../src/features/event-hooks/event-hooks.store.ts';
+import { selectProvisioned } from '../../../src/features/provisioning/provisioning.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { Window } from '../../../src/platform/database/paging.ts';
 import { afterwards } from '../../support/afterwards.ts';
@@ -22,6 +23,10 @@ const FILL = [
   `INSERT INTO event_hook_deliveries (hook_id, id, event_id, event_type, attempts, last_attempt, latency, response)
     SELECT 'hook-' || p, 'delivery-' || n, gen_random_uuid(), 'event_hook.test', 1, now(), 1, ''
     FROM generate_series(1, ${PARENTS}) p, generate_series(1, ${MANY / PARENTS}) n`,
+  `INSERT INTO provisioning_targets (application_id, status, base_url, auth, secret_sealed, leavers, created, last_updated)
+    SELECT 'app-' || n, 'INACTIVE', 'https://scim.example', '{}', '', 'DEACTIVATE', now(), now() FROM generate_series(1, ${PARENTS}) n`,
+  `INSERT INTO provisioned_resources (application_id, kind, id, name, state, last_attempt)
+    SELECT 'app-' || p, 'user', 'user-' || n, 'Name ' || n, 'FAILED', now() FROM generate_series(1, ${PARENTS}) p, generate_series(1, ${MANY / PARENTS}) n`,
 ];
 
 test('a search in the list of one parent does not read the rows of others', async (t) => {
@@ -42,6 +47,7 @@ test('a search in the list of one parent does not read the rows of others', asyn
         { outcome: 'FAILED', since: new Date(0) },
         { ...page, sort: { by: 'lastAttempt', descending: true, isText: false } },
       ),
+    provisioned_resources: () => selectProvisioned(knex, 'app-7', { state: 'FAILED' }, { ...page, words: { by: ['name'], typed: 'name' } }),
   };
   for (const [table, read] of Object.entries(lists)) {
     const statements: { sql: string; bindings: unknown[] }[] = [];

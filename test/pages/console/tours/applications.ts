@@ -1,5 +1,6 @@
 /** Applications of every kind, one with all there is to set, one with nothing; in three tours, for one would take too long. */
 import { digest } from '../../../../src/platform/crypto/secrets.ts';
+import { onServer } from '../../../support/database.ts';
 import type { ServiceCalls } from '../../../support/service.ts';
 import { LONG, type Tour } from '../tour.ts';
 
@@ -104,8 +105,17 @@ export const applicationLife: Tour = async (service) => {
   const oauth = { type: 'OAUTH', tokenUrl: 'http://127.0.0.1:9/token', clientId: LONG.slice(0, 255), secret: 'known-to-the-target' };
   const mapping = { nickName: null, userName: 'email' };
   await service.api('PUT', `/apps/${id}/provisioning`, { baseUrl: `http://127.0.0.1:9/${'long/'.repeat(30)}`, auth: oauth, mapping });
+  await onServer(service.database.url, (client) =>
+    client.query(
+      `INSERT INTO provisioned_resources (application_id, kind, id, name, state, last_attempt, error)
+        SELECT $1, 'user', 'usr_' || n, 'pushed ' || n, CASE n % 2 WHEN 0 THEN 'PROVISIONED' ELSE 'FAILED' END, now(), CASE n % 2 WHEN 1 THEN $2 END
+        FROM generate_series(1, 21) n`,
+      [id, LONG],
+    ),
+  );
   return [
     `${application}/provisioning`,
+    `${application}/provisioning?state=FAILED&q=pushed`,
     `${application}/provisioning/edit`,
     `${application}/provisioning/plan`,
     `${application}/provisioning/push`,
