@@ -71,6 +71,24 @@ export class TooManyFailures extends Error {
   }
 }
 
+/** @param key undefined: the service itself, which has no limit @returns seconds of the block that the limit causes; undefined: none */
+async function count({ config, database }: Parts, limit: FailureLimit, key: string | undefined, failures = 1): Promise<number | undefined> {
+  return config.rateLimits && key !== undefined ? (await countFailure(database.pool, limit, key, failures)).barred : undefined;
+}
+
+async function countOrRefuse(parts: Parts, limit: FailureLimit, key: string | undefined): Promise<void> {
+  const seconds = await count(parts, limit, key);
+  if (seconds !== undefined) throw new TooManyFailures(seconds);
+}
+
+const isBelow = async (parts: Parts, limit: FailureLimit, key: string): Promise<boolean> => (await count(parts, limit, key)) === undefined;
+
+const networkIf = (address: string | undefined): string | undefined => (address === undefined ? undefined : networkOf(address));
+
+/** A browser in which the user signed in before has a separate count, so that others cannot use it up. */
+const ofDevice = (userId: string, knownDevice: string | undefined): string =>
+  knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
+
 /** @param address absent: the service itself, which has no limit @param most maximum failures @throws {TooManyFailures} */
 export async function refuseBlockedAddress({ config, database }: Parts, address: string | undefined, most = SIGN_INS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
@@ -118,83 +136,50 @@ export async function limitUnlessKnown(isKnown: boolean, limit: Promise<void>): 
 }
 
 /** Counts a request for a new password, whatever the result. Not within a transaction. @throws {TooManyFailures} the limit is exceeded */
-export async function countResetRequest(
-  { config, database }: Parts,
-  address: string | undefined,
-  most = RESET_REQUESTS.most,
-): Promise<void> {
-  if (!config.rateLimits || address === undefined) return;
-  const { barred } = await countFailure(database.pool, { ...RESET_REQUESTS, most }, networkOf(address));
-  if (barred !== undefined) throw new TooManyFailures(barred);
-}
+export const countResetRequest = (parts: Parts, address: string | undefined, most = RESET_REQUESTS.most): Promise<void> =>
+  countOrRefuse(parts, { ...RESET_REQUESTS, most }, networkIf(address));
 
 /** Counts an e-mail with a link to this user. @returns false if there were too many recently */
-export async function mayMailAgain({ config, database }: Parts, userId: string): Promise<boolean> {
-  return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)).barred === undefined;
-}
+export const mayMailAgain = (parts: Parts, userId: string): Promise<boolean> => isBelow(parts, MAILS, userId);
 
-/**
- * Counts an e-mail for a new password. A browser in which the user signed in before has a separate count, so that others cannot use it up.
- * @param knownDevice digest of its device cookie
- * @returns false if there were too many recently
- */
-export async function mayMailReset({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
-  const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
-  return !config.rateLimits || (await countFailure(database.pool, RESET_MAILS, key)).barred === undefined;
-}
+/** Counts an e-mail for a new password. @param knownDevice digest of the device cookie @returns false if there were too many recently */
+export const mayMailReset = (parts: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> =>
+  isBelow(parts, RESET_MAILS, ofDevice(userId, knownDevice));
 
 /** Counts a request for a sign-in code, whatever the result. Not within a transaction. @throws {TooManyFailures} the limit is exceeded */
-export async function countCodeRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
-  if (!config.rateLimits || address === undefined) return;
-  const { barred } = await countFailure(database.pool, CODE_REQUESTS, networkOf(address));
-  if (barred !== undefined) throw new TooManyFailures(barred);
-}
+export const countCodeRequest = (parts: Parts, address: string | undefined): Promise<void> =>
+  countOrRefuse(parts, CODE_REQUESTS, networkIf(address));
 
 /** Counts an e-mail with a code to this user, as `mayMailReset` does. @returns false if there were too many recently */
-export async function mayMailCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
-  const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
-  return !config.rateLimits || (await countFailure(database.pool, CODE_MAILS, key)).barred === undefined;
-}
+export const mayMailCode = (parts: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> =>
+  isBelow(parts, CODE_MAILS, ofDevice(userId, knownDevice));
 
 /** Counts an e-mail with the code of a second factor, as `mayMailCode` does. @returns false if there were too many recently */
-export async function mayMailFactorCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
-  const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
-  return !config.rateLimits || (await countFailure(database.pool, FACTOR_CODE_MAILS, key)).barred === undefined;
-}
+export const mayMailFactorCode = (parts: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> =>
+  isBelow(parts, FACTOR_CODE_MAILS, ofDevice(userId, knownDevice));
 
 /** Counts a sign-in request. @param hint user @returns seconds of the application's block; undefined: none */
-export async function countSignInRequest({ config, database }: Parts, clientId: string, hint: string): Promise<number | undefined> {
-  if (!config.rateLimits) return undefined;
-  const named = `${clientId} ${digest(hint.trim().toLowerCase())}`;
-  const { barred } = await countFailure(database.pool, SIGN_IN_REQUESTS, named);
-  return barred ?? (await countFailure(database.pool, SIGN_IN_REQUESTS_OF_ONE, clientId)).barred;
+export async function countSignInRequest(parts: Parts, clientId: string, hint: string): Promise<number | undefined> {
+  const ofUser = await count(parts, SIGN_IN_REQUESTS, `${clientId} ${digest(hint.trim().toLowerCase())}`);
+  return ofUser ?? count(parts, SIGN_IN_REQUESTS_OF_ONE, clientId);
 }
 
 /** Counts an e-mail about a sign-in request. @returns false if there were too many recently */
-export async function mayMailSignInRequest({ config, database }: Parts, userId: string): Promise<boolean> {
-  return !config.rateLimits || (await countFailure(database.pool, SIGN_IN_REQUEST_MAILS, userId)).barred === undefined;
-}
+export const mayMailSignInRequest = (parts: Parts, userId: string): Promise<boolean> => isBelow(parts, SIGN_IN_REQUEST_MAILS, userId);
 
 /** Counts a sign-up, whatever the result. Not within a transaction. @throws {TooManyFailures} the limit is exceeded */
-export async function countSignUp({ config, database }: Parts, address: string | undefined, most = SIGN_UPS.most): Promise<void> {
-  if (!config.rateLimits || address === undefined) return;
-  const { barred } = await countFailure(database.pool, { ...SIGN_UPS, most }, networkOf(address));
-  if (barred !== undefined) throw new TooManyFailures(barred);
-}
+export const countSignUp = (parts: Parts, address: string | undefined, most = SIGN_UPS.most): Promise<void> =>
+  countOrRefuse(parts, { ...SIGN_UPS, most }, networkIf(address));
 
 /** Counts an e-mail of a sign-up to this address. @returns false if there were too many recently */
-export async function mayMailSignUp({ config, database }: Parts, email: string): Promise<boolean> {
-  return !config.rateLimits || (await countFailure(database.pool, SIGN_UP_MAILS, digest(email.toLowerCase()))).barred === undefined;
-}
+export const mayMailSignUp = (parts: Parts, email: string): Promise<boolean> => isBelow(parts, SIGN_UP_MAILS, digest(email.toLowerCase()));
 
 /**
  * Counts an invitation. Per organization: a shared count would reveal invitations of others.
  * @returns seconds until the organization can invite this address again; undefined: now
  */
-export async function countInvitationMail({ config, database }: Parts, orgId: string, email: string): Promise<number | undefined> {
-  if (!config.rateLimits) return undefined;
-  return (await countFailure(database.pool, INVITATION_MAILS, digest(JSON.stringify([orgId, email.toLowerCase()])))).barred;
-}
+export const countInvitationMail = (parts: Parts, orgId: string, email: string): Promise<number | undefined> =>
+  count(parts, INVITATION_MAILS, digest(JSON.stringify([orgId, email.toLowerCase()])));
 
 /**
  * Counts a refused name, see names-elsewhere.service.ts. Not within a transaction.
@@ -208,20 +193,14 @@ export const secondsWithoutNames = (trx: Executor, orgId: string): Promise<numbe
   secondsBlockedWithin(trx, NAMES_ELSEWHERE, orgId);
 
 /** Counts a step of a set-up link before it is taken. @throws {TooManyFailures} the limit is exceeded */
-export async function countSetupStep({ config, database }: Parts, orgId: string): Promise<void> {
-  if (!config.rateLimits) return;
-  const { barred } = await countFailure(database.pool, SETUP_STEPS, orgId);
-  if (barred !== undefined) throw new TooManyFailures(barred);
-}
+export const countSetupStep = (parts: Parts, orgId: string): Promise<void> => countOrRefuse(parts, SETUP_STEPS, orgId);
 
 /**
  * Counts a user code before the lookup, which also limits concurrent attempts. Not within a transaction.
  * @returns seconds of the address's block; undefined: none
  */
-export async function countUserCode({ config, database }: Parts, address: string | undefined): Promise<number | undefined> {
-  if (!config.rateLimits || address === undefined) return undefined;
-  return (await countFailure(database.pool, USER_CODES, networkOf(address))).barred;
-}
+export const countUserCode = (parts: Parts, address: string | undefined): Promise<number | undefined> =>
+  count(parts, USER_CODES, networkIf(address));
 
 /** A device request with this code exists, so it was no failure. */
 export async function forgetUserCode({ config, database }: Parts, address: string | undefined): Promise<void> {
@@ -229,16 +208,12 @@ export async function forgetUserCode({ config, database }: Parts, address: strin
 }
 
 /** @param network from `networkOf` @returns seconds until a new sign-in can start there; undefined: now */
-export async function countPendingSignIns({ config, database }: Parts, network: string, requests: number): Promise<number | undefined> {
-  if (!config.rateLimits) return undefined;
-  return (await countFailure(database.pool, PENDING_SIGN_INS, network, requests)).barred;
-}
+export const countPendingSignIns = (parts: Parts, network: string, requests: number): Promise<number | undefined> =>
+  count(parts, PENDING_SIGN_INS, network, requests);
 
 /** @param network from `networkOf` @returns seconds of the application's block from there; undefined: none */
-export async function countWrongSecret({ config, database }: Parts, clientId: string, network: string): Promise<number | undefined> {
-  if (!config.rateLimits) return undefined;
-  return (await countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`)).barred;
-}
+export const countWrongSecret = (parts: Parts, clientId: string, network: string): Promise<number | undefined> =>
+  count(parts, CLIENT_SECRETS, `${clientId} ${network}`);
 
 /** Network of an address: for IPv6 the 64 bits that a subscriber has at least (RFC 6177); for IPv4-mapped IPv6 the IPv4 address. */
 export function networkOf(address: string): string {
