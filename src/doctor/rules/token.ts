@@ -7,7 +7,7 @@ import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
 import { challengeOf, type RuleContext, SCOPE } from '../rule-context.ts';
 
 /** A form without one of its fields, or with an empty one, is refused. */
-const demands = (field: string, form: (visit: RuleContext) => Promise<Record<string, string>>) => async (visit: RuleContext) => {
+const requires = (field: string, form: (visit: RuleContext) => Promise<Record<string, string>>) => async (visit: RuleContext) => {
   for (const value of [undefined, '']) {
     const reply = await visit.post('token', { ...(await form(visit)), [field]: value });
     mustBeError(reply, 'invalid_request', `${value === undefined ? 'no' : 'an empty'} ${field}`);
@@ -45,7 +45,7 @@ export const token: readonly Rule<RuleContext>[] = section('POST {oauth_base}/to
     id: 'token.code',
     sentence: 'code | string | Required (non-empty) for authorization_code; valid 300 seconds',
     async run(visit) {
-      await demands('code', byCode)(visit);
+      await requires('code', byCode)(visit);
       mustBeError(await visit.exchange({ code: 'unknown', verifier: 'v'.repeat(43) }), 'invalid_grant', 'an unknown code');
       const { refresh_token: refreshToken } = await visit.tokens();
       mustBeError(await visit.exchange({ code: String(refreshToken) }), 'invalid_grant', 'a refresh token for a code');
@@ -56,7 +56,7 @@ export const token: readonly Rule<RuleContext>[] = section('POST {oauth_base}/to
     sentence: 'redirect_uri | string | Required for authorization_code; must equal the one used at authorize',
     async run(visit) {
       const form = await byCode(visit);
-      await demands('redirect_uri', async () => form)(visit);
+      await requires('redirect_uri', async () => form)(visit);
       for (const other of [OTHER_CALLBACK, `${CALLBACK}/`, 'https://elsewhere.invalid/callback']) {
         mustBeError(await visit.post('token', { ...form, redirect_uri: other }), 'invalid_grant', `redirect_uri ${other}`);
       }
@@ -77,13 +77,13 @@ export const token: readonly Rule<RuleContext>[] = section('POST {oauth_base}/to
       }
     },
   },
-  { id: 'token.username', sentence: 'username | string | Required for password', run: demands('username', byPassword) },
-  { id: 'token.password', sentence: 'password | string | Required for password', run: demands('password', byPassword) },
+  { id: 'token.username', sentence: 'username | string | Required for password', run: requires('username', byPassword) },
+  { id: 'token.password', sentence: 'password | string | Required for password', run: requires('password', byPassword) },
   {
     id: 'token.refresh_token',
     sentence: 'refresh_token | string | Required for refresh_token; a valid refresh token previously issued by this endpoint',
     async run(visit) {
-      await demands('refresh_token', async () => ({ grant_type: 'refresh_token' }))(visit);
+      await requires('refresh_token', async () => ({ grant_type: 'refresh_token' }))(visit);
       const refresh = (value: unknown, at = visit, by?: TestApplication) =>
         at.post('token', { grant_type: 'refresh_token', refresh_token: String(value) }, by);
       const tokens = await visit.freshTokens();

@@ -8,12 +8,12 @@ import type { StoredEvent } from './events.resource.ts';
 import { hookText } from './hook-text.console.ts';
 import { ruleText } from './sign-in-rule-text.console.ts';
 import {
-  DEMANDS,
   type DecisionText,
   factorText,
   lockText,
   NOTHING,
   passwordText,
+  REQUIREMENTS,
   type StepText,
   sessionText,
 } from './sign-in-text.console.ts';
@@ -146,7 +146,7 @@ function refused(decision: RequestRefused): Omit<DecisionText, 'request'> {
         advice: ['Add the user to the organization, or let them sign in with another account.'],
       };
     case 'second-factor-needed': {
-      const why = phrase(decision.demandedBy === undefined ? 'the user has one, or one is required' : DEMANDS[decision.demandedBy]);
+      const why = phrase(decision.demandedBy === undefined ? 'the user has one, or one is required' : REQUIREMENTS[decision.demandedBy]);
       return {
         ...NOTHING,
         tone: 'bad',

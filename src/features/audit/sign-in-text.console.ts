@@ -3,7 +3,7 @@
 import type { Piece, Tone } from '../../pages/console/detail-page.ts';
 import { type Phrase, phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
 import type { FactorTried, PasswordRefused, RecordedRequest, SessionStart } from '../policies/decisions.policy.ts';
-import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import type { RequirementReason } from '../second-factors/second-factor.policy.ts';
 import { WRONG_PASSWORDS } from '../sign-in/lockout.policy.ts';
 
 /** An evaluated step. */
@@ -189,7 +189,7 @@ const WAYS: Readonly<Record<string, string>> = {
   swk: 'a passkey',
 };
 
-export const DEMANDS: Readonly<Record<DemandReason, string>> = {
+export const REQUIREMENTS: Readonly<Record<RequirementReason, string>> = {
   APPLICATION: 'the application requires it of all its users',
   ORGANIZATION: 'the organization of the sign-in requires it of all members',
   EVERYONE: 'the sign-in policy requires it of all users',
@@ -201,7 +201,7 @@ export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trusted
   const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
   const proved =
     ways.length === 0 ? phrase('How the user signed in is no longer known.') : phrase('The user proved who they are by {ways}.', { ways });
-  const because = demandedBy === undefined ? undefined : phrase(DEMANDS[demandedBy]);
+  const because = demandedBy === undefined ? undefined : phrase(REQUIREMENTS[demandedBy]);
   if (amr.includes('mfa')) {
     const used = enrolled
       ? 'A second factor was used: the user has one, and is then always asked for it.'

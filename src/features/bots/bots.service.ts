@@ -133,7 +133,7 @@ export async function limitWithoutProof(
 /** Records the block once while it lasts, not for every request. */
 async function record({ database }: Services, purpose: BotPurpose, most: number, address: string, seconds: number): Promise<void> {
   const once = { prefix: `unproved-${purpose}`, most: 1, seconds };
-  if ((await countFailure(database.pool, once, networkOf(address))).bars === undefined) return;
+  if ((await countFailure(database.pool, once, networkOf(address))).newBlockSeconds === undefined) return;
   await recordEvent(database.knex, {
     eventType: 'security.request.blocked',
     displayMessage: 'Requests from an address need a proof of work',

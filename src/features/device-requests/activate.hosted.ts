@@ -20,8 +20,8 @@ export async function activatePage(deps: SignInDeps, ctx: Koa.Context): Promise<
   const typed = typeof given === 'string' ? given.trim().slice(0, LONGEST) : '';
   if (typed === '') return drawActivate(deps.pages, ctx, {});
   const { ipAddress } = visitor(ctx, deps.config);
-  const barred = await countUserCode(deps.services, ipAddress);
-  if (barred !== undefined) throw new TooManyFailures(barred);
+  const seconds = await countUserCode(deps.services, ipAddress);
+  if (seconds !== undefined) throw new TooManyFailures(seconds);
   const confirmation = await deps.findDeviceRequest(typed);
   if (confirmation !== undefined) {
     await forgetUserCode(deps.services, ipAddress);

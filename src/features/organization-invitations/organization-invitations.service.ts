@@ -159,8 +159,8 @@ async function revokeWithin(trx: Executor, organization: Organization, row: Invi
 /** @throws {ApiError} wrong state, rate limited */
 async function requireMailTo(services: Services, orgId: string, email: string, request: RequestContext): Promise<void> {
   if (!(await isMailPossible(services, request))) throw wrongState('this service cannot send e-mail. Set up a mail server first');
-  const barred = await countInvitationMail(services, orgId, email);
-  if (barred !== undefined) throw rateLimited(barred, 'too many invitations were sent to this address recently. Try again in an hour');
+  const seconds = await countInvitationMail(services, orgId, email);
+  if (seconds !== undefined) throw rateLimited(seconds, 'too many invitations were sent to this address recently. Try again in an hour');
 }
 
 /** @throws {ApiError} validation, forbidden */

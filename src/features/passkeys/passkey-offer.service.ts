@@ -11,7 +11,7 @@ import { hasFactor } from '../second-factors/factors.store.ts';
 import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { deleteState, insertState } from '../sign-in/sign-in-states.store.ts';
-import { type Demand, finishSteps, InvalidStateToken, inStep, inTenMinutes, type SignInStep } from '../sign-in/sign-in-steps.service.ts';
+import { finishSteps, type Goal, InvalidStateToken, inStep, inTenMinutes, type SignInStep } from '../sign-in/sign-in-steps.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import { passkeyRelyingParty } from './passkeys.service.ts';
 import { declineOffer, findOfferFacts } from './passkeys.store.ts';
@@ -66,16 +66,16 @@ export async function offerPasskey(
 export async function refuseOffer(
   services: Services,
   stateToken: string,
-  demand: Demand,
+  goal: Goal,
   { forGood }: { readonly forGood: boolean },
   request: RequestContext,
 ): Promise<Done> {
-  return inStep(services, stateToken, { ...request, place: demand.place }, 'OFFER', async (trx, state, user) => {
+  return inStep(services, stateToken, { ...request, place: goal.place }, 'OFFER', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
     if (forGood && (await declineOffer(trx, user.id, present()))) {
       const [displayMessage, targets] = ['User declined a passkey', [userTarget(user)]];
       await recordEvent(trx, { eventType: 'user.mfa.passkey_offer.decline', displayMessage, request: asUser(request, user), targets });
     }
-    return finishSteps(services, trx, user, state.amr, { ...state, purpose: demand }, request);
+    return finishSteps(services, trx, user, state.amr, { ...state, purpose: goal }, request);
   });
 }

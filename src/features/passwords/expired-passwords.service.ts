@@ -10,7 +10,7 @@ import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
 import { endSessionsAndTokens, storeChosen } from '../sign-in/one-time-links.service.ts';
 import type { FirstStep } from '../sign-in/sign-in.service.ts';
 import { deleteState, updateState } from '../sign-in/sign-in-states.store.ts';
-import { afterFirstStep, type Demand, InvalidStateToken, inStep, readStep, type SignInStep } from '../sign-in/sign-in-steps.service.ts';
+import { afterFirstStep, type Goal, InvalidStateToken, inStep, readStep, type SignInStep } from '../sign-in/sign-in-steps.service.ts';
 import { type FoundProblem, findProblemOfChoice } from './password-policy.service.ts';
 import { hashPassword } from './passwords.service.ts';
 
@@ -25,10 +25,10 @@ const displayMessage = 'User chose a password in place of an expired one';
 export async function replaceExpiredPassword(
   services: Services,
   { stateToken, password }: { readonly stateToken: string; readonly password: string },
-  demand: Demand,
+  goal: Goal,
   request: RequestContext,
 ): Promise<SignInStep | FoundProblem> {
-  const pending = await readStep(services, stateToken, demand.place, request.device);
+  const pending = await readStep(services, stateToken, goal.place, request.device);
   if (pending?.next !== 'PASSWORD') throw new InvalidStateToken();
   const problem = await findProblemOfChoice(services, password, pending.user, { differs: true });
   if (problem !== undefined) return problem;
@@ -37,7 +37,7 @@ export async function replaceExpiredPassword(
   const first = await inStep(
     services,
     stateToken,
-    { ...request, place: demand.place },
+    { ...request, place: goal.place },
     'PASSWORD',
     async (trx, state, user): Promise<FirstStep | undefined> => {
       // Enrolled in another window meanwhile: it must be used first.
@@ -51,5 +51,5 @@ export async function replaceExpiredPassword(
   if (first === undefined) throw new InvalidStateToken();
   // Also end sessions and tokens created during the transaction.
   await endSessionsAndTokens(services.database.knex, first.user.id);
-  return afterFirstStep(services, first, demand, request);
+  return afterFirstStep(services, first, goal, request);
 }

@@ -4,7 +4,7 @@
  */
 
 import type { ConsentReason, ScopeDecision } from '../consents/consent.policy.ts';
-import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import type { RequirementReason } from '../second-factors/second-factor.policy.ts';
 import type { SignInAction, SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import type { AccessDecision, AccessGrantType, AccessReason } from './access-policy.policy.ts';
 
@@ -40,7 +40,7 @@ export interface FactorTried {
 }
 
 /** Too many failures from one network address. */
-interface AddressBarred {
+interface AddressBlocked {
   readonly kind: 'address';
   readonly failures: number;
   /** Duration of the block in seconds. */
@@ -52,7 +52,7 @@ export interface SecondFactorRecord {
   /** Does the user have a factor? Then it is always required. */
   readonly enrolled: boolean;
   /** Absent: nothing demands one. */
-  readonly demandedBy?: DemandReason;
+  readonly demandedBy?: RequirementReason;
   /** Not required: the user trusts the browser. */
   readonly trustedBrowser?: true;
 }
@@ -113,7 +113,7 @@ export type RequestRefused =
   | AccessRefused
   | { readonly kind: 'not-assigned'; readonly request: RecordedRequest }
   | { readonly kind: 'not-a-member'; readonly request: RecordedRequest }
-  | { readonly kind: 'second-factor-needed'; readonly request: RecordedRequest; readonly demandedBy?: DemandReason }
+  | { readonly kind: 'second-factor-needed'; readonly request: RecordedRequest; readonly demandedBy?: RequirementReason }
   | { readonly kind: 'consent-required'; readonly request: RecordedRequest; readonly scopes: readonly KeptScope[] };
 
 export interface KeptScope {
@@ -153,7 +153,7 @@ export interface HookCall {
 }
 
 /** Another sign-in method than the identity provider that the user's domain requires. */
-interface ProviderDemanded {
+interface OtherProviderRequired {
   readonly kind: 'provider-required';
   /** Name of the required provider. */
   readonly provider: string;
@@ -170,10 +170,10 @@ interface RedirectRefused {
 export type Decision =
   | PasswordRefused
   | FactorTried
-  | AddressBarred
+  | AddressBlocked
   | SessionStart
   | SignInRuled
-  | ProviderDemanded
+  | OtherProviderRequired
   | RequestRefused
   | RedirectRefused
   | ConsentPrompt

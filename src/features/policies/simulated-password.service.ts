@@ -1,7 +1,7 @@
 /** Simulates the password grant. features/passwords and features/second-factors decide, as for a real request. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { passwordRefusal } from '../passwords/password-sign-in.service.ts';
-import { requiresSecondFactor } from '../second-factors/second-factor-demand.service.ts';
+import { requiresSecondFactor } from '../second-factors/second-factor-requirement.service.ts';
 import type { SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import type { SimulationFacts } from './simulation-facts.policy.ts';
 

@@ -50,7 +50,7 @@ export class ClientRegistration {
     const { server, token } = call;
     const { mode } = server.registration;
     if (mode === 'OFF') throw new RegistrationRefused('invalid_request', 'the authorization server takes no registrations', 404);
-    await this.#refuseBarred(call);
+    await this.#refuseBlocked(call);
     if (mode === 'OPEN') await this.#count(call);
     else if (!(await this.#isUsable(call))) await this.#refuseToken(call);
     const { label, settings } = readClientMetadata(server.registration, body);
@@ -104,7 +104,7 @@ export class ClientRegistration {
 
   /** The same error for a wrong token and for an application that is deactivated, deleted or of another server (RFC 7592 section 2.1). */
   async #find(call: RegistrationCall, id: string): Promise<Application> {
-    await this.#refuseBarred(call);
+    await this.#refuseBlocked(call);
     const key = { serverId: call.server.id, tokenHash: digest(call.token ?? '') };
     const found = call.token === undefined ? undefined : await findRegisteredApplication(this.services.database.knex, id, key);
     return found?.status === 'ACTIVE' ? found : this.#refuseToken(call);
@@ -114,7 +114,7 @@ export class ClientRegistration {
     return token !== undefined && isRegistrationTokenUsable(this.services.database.knex, server.id, digest(token), present());
   }
 
-  async #refuseBarred({ connection }: RegistrationCall): Promise<void> {
+  async #refuseBlocked({ connection }: RegistrationCall): Promise<void> {
     const { config, database } = this.services;
     if (!config.rateLimits || connection.ipAddress === undefined) return;
     refuseFor(await secondsBlocked(database.pool, FROM_ONE_NETWORK, networkOf(connection.ipAddress)));
@@ -123,7 +123,7 @@ export class ClientRegistration {
   async #count({ connection }: RegistrationCall): Promise<void> {
     const { config, database } = this.services;
     if (!config.rateLimits || connection.ipAddress === undefined) return;
-    refuseFor((await countFailure(database.pool, FROM_ONE_NETWORK, networkOf(connection.ipAddress))).barred);
+    refuseFor((await countFailure(database.pool, FROM_ONE_NETWORK, networkOf(connection.ipAddress))).blockedSeconds);
   }
 
   async #refuseToken(call: RegistrationCall): Promise<never> {

@@ -21,7 +21,7 @@ export interface StepFrame {
   readonly hidden: HiddenField;
   readonly application?: ApplicationFacts;
   /** Does the organization that the user signs in for require the second factor? */
-  readonly organizationDemands?: boolean | undefined;
+  readonly organizationRequires?: boolean | undefined;
   /** Path that cancels and returns to the application. */
   readonly cancel?: string;
   readonly redirectOrigins?: readonly string[];
@@ -101,7 +101,7 @@ async function page(
     heading,
     logo,
     application: frame.application?.label,
-    because: frame.organizationDemands ? text('factor.organization') : undefined,
+    because: frame.organizationRequires ? text('factor.organization') : undefined,
     ...shared,
   };
   await pages.render(ctx, view, locals, { status: problem === undefined ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });

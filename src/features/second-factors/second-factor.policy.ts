@@ -56,36 +56,36 @@ export interface SecondFactorFacts {
   readonly policy: MfaPolicy;
   readonly administrator: boolean;
   /** Does the application require it of all its users? */
-  readonly applicationDemands: boolean;
+  readonly applicationRequires: boolean;
   /** Does the organization that they sign in for require it of everyone? */
-  readonly organizationDemands?: boolean | undefined;
+  readonly organizationRequires?: boolean | undefined;
   /** Requested classes, best first. */
   readonly acrValues: readonly string[];
 }
 
 /** Reason for requiring two factors: the application or organization (for all its users), the sign-in policy, or the requested class. */
-export type DemandReason = 'APPLICATION' | 'ORGANIZATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
+export type RequirementReason = 'APPLICATION' | 'ORGANIZATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
 
 /**
  * Must the user authenticate with two factors, whether or not they have a second one, and why? The first supported class decides. A reason that a
  * trusted browser satisfies comes last.
  * @returns undefined if not
  */
-export function demandOfSecondFactor({
+export function secondFactorRequirement({
   policy,
   administrator,
-  applicationDemands,
-  organizationDemands = false,
+  applicationRequires,
+  organizationRequires = false,
   acrValues,
-}: SecondFactorFacts): DemandReason | undefined {
-  if (applicationDemands) return 'APPLICATION';
-  if (organizationDemands) return 'ORGANIZATION';
+}: SecondFactorFacts): RequirementReason | undefined {
+  if (applicationRequires) return 'APPLICATION';
+  if (organizationRequires) return 'ORGANIZATION';
   if (acrValues.find((value) => ACR_VALUES.includes(value)) === TWO_FACTORS) return 'REQUEST';
   if (policy === 'ADMINISTRATORS' && administrator) return 'ADMINISTRATORS';
   return policy === 'EVERYONE' ? 'EVERYONE' : undefined;
 }
 
-export const demandsSecondFactor = (facts: SecondFactorFacts): boolean => demandOfSecondFactor(facts) !== undefined;
+export const isSecondFactorRequired = (facts: SecondFactorFacts): boolean => secondFactorRequirement(facts) !== undefined;
 
 /**
  * The class that a sign-in has reached.

@@ -73,14 +73,14 @@ interface Challenged extends Omit<FactorRequired, 'status' | 'factors'> {
 type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired | Challenged;
 
 /** Place of state tokens issued here. Factors cannot be enrolled at this endpoint: the authorize endpoint asks for a missing one. */
-const DEMAND = { place: 'authn', enrolls: false } as const;
+const GOAL = { place: 'authn', enrolls: false } as const;
 
 /** @throws {ApiError} authentication failed; the error is the same for every reason */
 export async function authenticateByApi(services: Services, credentials: PasswordCredentials, request: RequestContext): Promise<Outcome> {
   const checked = await checkPassword(services, credentials, request);
   if (checked === undefined) throw authenticationFailed();
   return orRefused(authenticationFailed, async () =>
-    outcomeOf(services, checked.user.id, await afterFirstStep(services, byPassword(checked), DEMAND, request)),
+    outcomeOf(services, checked.user.id, await afterFirstStep(services, byPassword(checked), GOAL, request)),
   );
 }
 
@@ -102,13 +102,13 @@ export async function changePasswordByApi(
   { stateToken, oldPassword, newPassword }: { readonly stateToken: string; readonly oldPassword: string; readonly newPassword: string },
   request: RequestContext,
 ): Promise<Outcome> {
-  const pending = await readStep(services, stateToken, DEMAND.place, request.device);
+  const pending = await readStep(services, stateToken, GOAL.place, request.device);
   if (pending?.next !== 'PASSWORD') throw invalidStateToken();
   const { user } = pending;
   const checked = await checkPassword(services, { username: user.login, password: oldPassword }, request);
   if (checked?.user.id !== user.id) throw authenticationFailed();
   return orRefused(invalidStateToken, async () => {
-    const outcome = await replaceExpiredPassword(services, { stateToken, password: newPassword }, DEMAND, request);
+    const outcome = await replaceExpiredPassword(services, { stateToken, password: newPassword }, GOAL, request);
     if ('problem' in outcome) throw weakPassword(outcome, 'newPassword');
     return outcomeOf(services, user.id, outcome);
   });
@@ -124,14 +124,14 @@ export async function verifyByApi(
   { stateToken, factorId, passCode }: { readonly stateToken: string; readonly factorId: string; readonly passCode?: string | undefined },
   request: RequestContext,
 ): Promise<Outcome> {
-  const pending = await readStep(services, stateToken, DEMAND.place, request.device);
+  const pending = await readStep(services, stateToken, GOAL.place, request.device);
   if (pending === undefined) throw invalidStateToken();
   // A passkey is bound to this service's pages: no other program can request it.
   const factor = pending.factors.find(({ id, type }) => id === factorId && type !== 'PASSKEY');
   if (factor === undefined) throw notFound(factorId, 'Factor');
   if (passCode === undefined) return challenge(services, pending, factor, stateToken, request);
   return orRefused(invalidStateToken, async () => {
-    const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, DEMAND, request);
+    const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, GOAL, request);
     if (step === undefined) throw wrongPassCode();
     return outcomeOf(services, pending.user.id, step);
   });
@@ -146,7 +146,7 @@ async function challenge(
 ): Promise<Challenged> {
   if (!isMessageFactor(factor)) throw validation([{ field: 'passCode', message: 'is required' }]);
   const problem = await orRefused(invalidStateToken, () =>
-    requestFactorCode(services, { stateToken, place: DEMAND.place }, factor.id, request),
+    requestFactorCode(services, { stateToken, place: GOAL.place }, factor.id, request),
   );
   if (problem === 'TOO_MANY_REQUESTS') throw rateLimited(LIFETIMES.emailCode);
   if (problem !== undefined) throw wrongState('no code can be sent to the user. Check their e-mail address or phone number');

@@ -11,7 +11,7 @@ import { adoptLanguage } from '../users/own-language.hosted.ts';
 import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import type { FirstStep, PasswordCheck } from './sign-in.service.ts';
-import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
+import { goalOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
 import { afterFirstStep, byPassword, InvalidStateToken, keepFirstStep, type SignInStep } from './sign-in-steps.service.ts';
 
 /** Target after a sign-in without an application: always a page of this service, never a URL of the query (open redirect, RFC 9700 section 4.11). */
@@ -26,7 +26,7 @@ export async function targetAfterSignIn(deps: SignInDeps, ctx: Koa.Context, user
 export async function continueSignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, first: FirstStep): Promise<void> {
   const isFresh = place === 'standalone' && pageAfterSignIn(deps, ctx) !== undefined;
   await orRedirectToProvider(ctx, place, async () =>
-    showNextStep(deps, ctx, place, await afterFirstStep(deps.services, first, { ...demandOf(place), isFresh }, visitor(ctx, deps.config))),
+    showNextStep(deps, ctx, place, await afterFirstStep(deps.services, first, { ...goalOf(place), isFresh }, visitor(ctx, deps.config))),
   );
 }
 

@@ -73,7 +73,7 @@ export class TooManyFailures extends Error {
 
 /** @param key undefined: the service itself, which has no limit @returns seconds of the block that the limit causes; undefined: none */
 async function count({ config, database }: Parts, limit: FailureLimit, key: string | undefined, failures = 1): Promise<number | undefined> {
-  return config.rateLimits && key !== undefined ? (await countFailure(database.pool, limit, key, failures)).barred : undefined;
+  return config.rateLimits && key !== undefined ? (await countFailure(database.pool, limit, key, failures)).blockedSeconds : undefined;
 }
 
 async function countOrRefuse(parts: Parts, limit: FailureLimit, key: string | undefined): Promise<void> {
@@ -92,8 +92,8 @@ const ofDevice = (userId: string, knownDevice: string | undefined): string =>
 /** @param address absent: the service itself, which has no limit @param most maximum failures @throws {TooManyFailures} */
 export async function refuseBlockedAddress({ config, database }: Parts, address: string | undefined, most = SIGN_INS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const barred = await secondsBlocked(database.pool, { ...SIGN_INS, most }, networkOf(address));
-  if (barred !== undefined) throw new TooManyFailures(barred);
+  const blockedSeconds = await secondsBlocked(database.pool, { ...SIGN_INS, most }, networkOf(address));
+  if (blockedSeconds !== undefined) throw new TooManyFailures(blockedSeconds);
 }
 
 /** The failures of an address, for a statement that reads them with other data. */
@@ -113,17 +113,17 @@ export const signInsFrom = ({ config }: Pick<Parts, 'config'>, address: string |
  */
 export async function countFailedSignIn({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const { barred, bars } = await countFailure(database.pool, SIGN_INS, networkOf(address));
-  if (bars !== undefined) {
+  const { blockedSeconds, newBlockSeconds } = await countFailure(database.pool, SIGN_INS, networkOf(address));
+  if (newBlockSeconds !== undefined) {
     await recordEvent(database.knex, {
       eventType: 'security.request.blocked',
       displayMessage: 'Sign-ins from an address are blocked',
       request: { actor: NOBODY, ipAddress: address },
       failure: 'TOO_MANY_FAILURES',
-      decision: { kind: 'address', failures: SIGN_INS.most, seconds: bars },
+      decision: { kind: 'address', failures: SIGN_INS.most, seconds: newBlockSeconds },
     });
   }
-  if (barred !== undefined) throw new TooManyFailures(barred);
+  if (blockedSeconds !== undefined) throw new TooManyFailures(blockedSeconds);
 }
 
 /** Always counts, for equal timing, but does not block known browsers. @throws {TooManyFailures} */
@@ -186,7 +186,7 @@ export const countInvitationMail = (parts: Parts, orgId: string, email: string):
  * @returns whether it reached the limit
  */
 export const countNameElsewhere = async ({ config, database }: Parts, orgId: string): Promise<boolean> =>
-  config.rateLimits && (await countFailure(database.pool, NAMES_ELSEWHERE, orgId)).bars !== undefined;
+  config.rateLimits && (await countFailure(database.pool, NAMES_ELSEWHERE, orgId)).newBlockSeconds !== undefined;
 
 /** @returns seconds until names are looked up for the organization again; undefined: now */
 export const secondsWithoutNames = (trx: Executor, orgId: string): Promise<number | undefined> =>

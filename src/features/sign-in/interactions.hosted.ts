@@ -47,9 +47,9 @@ export interface InteractionDetails {
   readonly signsInFor?: string;
   readonly application: ApplicationFacts;
   /** Does the application require a second factor of all its users? */
-  readonly applicationDemands?: boolean;
+  readonly applicationRequires?: boolean;
   /** Does the organization that they sign in for require one? */
-  readonly organizationDemands?: boolean;
+  readonly organizationRequires?: boolean;
   /** Can users create accounts on its sign-in page? */
   readonly registration?: ApplicationRegistration;
   /** Does the application request the page that creates accounts? */

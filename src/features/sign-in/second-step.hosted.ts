@@ -31,7 +31,7 @@ import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
 import { endHostedSignIn, orRedirectToProvider, showNextStep } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
-import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
+import { goalOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
 import { abandonStep, InvalidStateToken, type PendingStep, readStep, useFirstStep, verifyFactor } from './sign-in-steps.service.ts';
 
 /** The step that is pending at the place in this browser. */
@@ -58,7 +58,7 @@ export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place:
 async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<boolean> {
   try {
     await orRedirectToProvider(ctx, place, async () =>
-      showNextStep(deps, ctx, place, await useFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config))),
+      showNextStep(deps, ctx, place, await useFirstStep(deps.services, stateToken, goalOf(place), visitor(ctx, deps.config))),
     );
     return true;
   } catch (error) {
@@ -146,7 +146,7 @@ export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, for
   const stateToken = stateTokenOf(deps, ctx);
   const proof = await proofIn(deps, ctx, place, form);
   const trusts = form.has(TRUST_FIELD);
-  const done = await verifyFactor(deps.services, stateToken, proof, demandOf(place), visitor(ctx, deps.config), { trusts });
+  const done = await verifyFactor(deps.services, stateToken, proof, goalOf(place), visitor(ctx, deps.config), { trusts });
   if (done !== undefined) return showNextStep(deps, ctx, place, done);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new InvalidStateToken();
@@ -204,13 +204,13 @@ export const receiveOffer: StepReceiver = receiver(async (deps, ctx, place, form
   const request = visitor(ctx, deps.config);
   if (!form.has(CREDENTIAL)) {
     const forGood = form.get('answer') !== 'unable';
-    return endHostedSignIn(deps, ctx, place, await refuseOffer(deps.services, stateToken, demandOf(place), { forGood }, request));
+    return endHostedSignIn(deps, ctx, place, await refuseOffer(deps.services, stateToken, goalOf(place), { forGood }, request));
   }
   const registration = await readRegistration(deps, ctx, form, { place: pathOfPlace(place), userId: step.user.id });
   const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), request, 'OFFER');
   if (codes === undefined) return showStep(deps, ctx, place, step, 'passkey');
   if (codes.length === 0)
-    return endHostedSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateToken, demandOf(place), request));
+    return endHostedSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateToken, goalOf(place), request));
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
@@ -223,7 +223,7 @@ export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place
   const outcome =
     password === ''
       ? ({ problem: 'missing' } as const)
-      : await replaceExpiredPassword(deps.services, { stateToken, password }, demandOf(place), request);
+      : await replaceExpiredPassword(deps.services, { stateToken, password }, goalOf(place), request);
   if (!('problem' in outcome)) return showNextStep(deps, ctx, place, outcome);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step?.next !== 'PASSWORD') throw new InvalidStateToken();
@@ -236,7 +236,7 @@ export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =
     deps,
     ctx,
     place,
-    await finishEnrolment(deps.services, stateTokenOf(deps, ctx), demandOf(place), visitor(ctx, deps.config)),
+    await finishEnrolment(deps.services, stateTokenOf(deps, ctx), goalOf(place), visitor(ctx, deps.config)),
   ),
 );
 

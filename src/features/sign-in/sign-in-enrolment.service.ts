@@ -10,7 +10,7 @@ import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import { deleteState, updateState } from './sign-in-states.store.ts';
-import { type Demand, finishSteps, InvalidStateToken, inStep, inTenMinutes, type SignInStep } from './sign-in-steps.service.ts';
+import { finishSteps, type Goal, InvalidStateToken, inStep, inTenMinutes, type SignInStep } from './sign-in-steps.service.ts';
 
 /**
  * Confirms a new factor by its first code; then only the completion of the sign-in remains.
@@ -56,10 +56,10 @@ export async function confirmEnrolment(
 export const finishEnrolment = (
   services: Services,
   stateToken: string,
-  demand: Demand,
+  goal: Goal,
   request: RequestContext,
 ): Promise<SignInStep & { readonly kind: 'done' }> =>
-  inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
+  inStep(services, stateToken, { ...request, place: goal.place }, 'FINISH', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
-    return finishSteps(services, trx, user, state.amr, { ...state, purpose: demand }, request);
+    return finishSteps(services, trx, user, state.amr, { ...state, purpose: goal }, request);
   });

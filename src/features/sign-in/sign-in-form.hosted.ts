@@ -13,7 +13,7 @@ import { askingForProof, proofIn } from '../bots/bots.hosted.ts';
 import { limitWithoutProof } from '../bots/bots.service.ts';
 import type { ProviderLink } from '../identity-providers/upstream-redirect.hosted.ts';
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
-import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
+import type { Purpose } from '../second-factors/second-factor-requirement.service.ts';
 import type { SignInMethod } from '../settings/settings.service.ts';
 import { refuseBlockedAddress } from './failure-limits.service.ts';
 import { checkPasswordOfAnyStatus, type PasswordCheck } from './sign-in.service.ts';

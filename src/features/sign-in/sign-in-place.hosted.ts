@@ -4,7 +4,7 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import type { StepFrame } from '../second-factors/factor-pages.hosted.ts';
-import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
+import type { Purpose } from '../second-factors/second-factor-requirement.service.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 
 /** A sign-in for an authorization request, or standalone at `/signin`. */
@@ -19,12 +19,12 @@ export const purposeOf = (place: SignInPlace): Purpose =>
     ? {}
     : {
         applicationId: place.application.id,
-        applicationDemands: place.applicationDemands,
-        organizationDemands: place.organizationDemands,
+        applicationRequires: place.applicationRequires,
+        organizationRequires: place.organizationRequires,
         acrValues: place.acrValues ?? [],
       };
 
-export const demandOf = (place: SignInPlace) => ({ place: pathOfPlace(place), enrolls: true, ...purposeOf(place) });
+export const goalOf = (place: SignInPlace) => ({ place: pathOfPlace(place), enrolls: true, ...purposeOf(place) });
 
 /** Frame of the pages after the first one. */
 export const signInFrame = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): StepFrame => {
@@ -32,8 +32,8 @@ export const signInFrame = (deps: SignInDeps, ctx: Koa.Context, place: SignInPla
   const action = (step: string) => withCarriedParameters(ctx, `${path}/${step}`);
   const common = { action, hidden: deps.formTokens.field(ctx) };
   if (place === 'standalone') return common;
-  const { application, organizationDemands, redirectOrigins, uiLocales } = place;
-  return { ...common, application, organizationDemands, redirectOrigins, uiLocales, cancel: action('cancel') };
+  const { application, organizationRequires, redirectOrigins, uiLocales } = place;
+  return { ...common, application, organizationRequires, redirectOrigins, uiLocales, cancel: action('cancel') };
 };
 
 const COOKIE = 'gatehouse-sign-in';

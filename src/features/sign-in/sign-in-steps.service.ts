@@ -15,7 +15,7 @@ import { checkFactorProof, type Proof } from '../second-factors/factor-proofs.se
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret } from '../second-factors/one-time-codes.service.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
-import { isSecondFactorDemanded, type Purpose, reasonOfDemand } from '../second-factors/second-factor-demand.service.ts';
+import { type Purpose, readRequirement, requiresSecondFactorFor } from '../second-factors/second-factor-requirement.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
 import { admitSignIn } from '../sign-in-rules/sign-in-rules.service.ts';
 import { type GivenTrust, trustBrowser, useTrust } from '../trusted-browsers/trusted-browsers.service.ts';
@@ -32,8 +32,8 @@ export const byPassword = (checked: PasswordCheck): FirstStep =>
     ? { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: checked.user.authenticatedAt, isDone: checked.isDone }
     : { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: present(), expired: checked.user };
 
-/** Purpose of the sign-in. */
-export interface Demand {
+/** Purpose and place of the sign-in. */
+export interface Goal {
   readonly applicationId?: string | undefined;
   /** Requested authentication context classes, best first. */
   readonly acrValues?: readonly string[] | undefined;
@@ -102,39 +102,33 @@ export const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES
  * Decides the next step. @throws {InvalidStateToken} an expired password was changed since it was entered
  * @throws {SignInDenied} also as {ProviderRequired}
  */
-export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
+export async function afterFirstStep(services: Services, first: FirstStep, goal: Goal, request: RequestContext): Promise<SignInStep> {
   const { user, amr, expired } = first;
   if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
   if (!first.stepsUp) await enforceRequiredProvider(services, first, request);
-  const finish = () =>
-    services.database.transaction((trx) => finishSteps(services, trx, user, amr, { ...first, purpose: demand }, request));
+  const finish = () => services.database.transaction((trx) => finishSteps(services, trx, user, amr, { ...first, purpose: goal }, request));
   const factors = isMultiFactor(amr) ? [] : await listUsableFactors(services.database.knex, user.id, amr);
   const canProve = isMultiFactor(amr) || factors.length > 0;
   const mustProve = !first.stepsUp && (await admitSignIn(services, user, { canProve }, request));
   if (isMultiFactor(amr)) return finish();
   if (factors.length > 0) {
-    const trusted = mustProve ? undefined : await finishByTrust(services, first, demand, request);
-    return trusted ?? { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR', request)) };
+    const trusted = mustProve ? undefined : await finishByTrust(services, first, goal, request);
+    return trusted ?? { kind: 'factor', factors, ...(await wait(services, first, goal.place, 'FACTOR', request)) };
   }
-  if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, demand.place, 'PASSWORD', request)) };
-  if (!demand.enrolls || !(await isSecondFactorDemanded(services, user.id, demand))) return finish();
-  return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL', request)) };
+  if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, goal.place, 'PASSWORD', request)) };
+  if (!goal.enrolls || !(await requiresSecondFactorFor(services, user.id, goal))) return finish();
+  return { kind: 'enroll', ...(await wait(services, first, goal.place, 'ENROLL', request)) };
 }
 
 /** Completes the sign-in without a second factor in a trusted browser. @returns undefined: the factor is required */
-async function finishByTrust(
-  services: Services,
-  first: FirstStep,
-  demand: Demand,
-  request: RequestContext,
-): Promise<SignInStep | undefined> {
+async function finishByTrust(services: Services, first: FirstStep, goal: Goal, request: RequestContext): Promise<SignInStep | undefined> {
   const { user, amr } = first;
   // Another password ends the trust. A session can only be strengthened by a factor.
-  if (first.expired !== undefined || first.stepsUp || demand.isFresh || !request.trustTokens?.length) return undefined;
+  if (first.expired !== undefined || first.stepsUp || goal.isFresh || !request.trustTokens?.length) return undefined;
   return services.database.transaction(async (trx) => {
-    const demandedBy = await reasonOfDemand(trx, user.id, demand);
+    const demandedBy = await readRequirement(trx, user.id, goal);
     if (!(await useTrust(trx, services, user.id, demandedBy, request))) return undefined;
-    return finishSteps(services, trx, user, amr, { ...first, purpose: demand, trustedBrowser: true }, request);
+    return finishSteps(services, trx, user, amr, { ...first, purpose: goal, trustedBrowser: true }, request);
   });
 }
 
@@ -143,12 +137,12 @@ export const keepFirstStep = async (services: Services, first: FirstStep, place:
   (await wait(services, first, place, 'GO_ON', request)).stateToken;
 
 /** Continues after a first step that was made on another page; works once. @throws {InvalidStateToken} */
-export async function useFirstStep(services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> {
-  const first = await inStep(services, stateToken, { ...request, place: demand.place }, 'GO_ON', async (trx, state, user) => {
+export async function useFirstStep(services: Services, stateToken: string, goal: Goal, request: RequestContext): Promise<SignInStep> {
+  const first = await inStep(services, stateToken, { ...request, place: goal.place }, 'GO_ON', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
     return { user, amr: state.amr, authenticatedAt: state.authenticatedAt, idp: state.idp };
   });
-  return afterFirstStep(services, first, demand, request);
+  return afterFirstStep(services, first, goal, request);
 }
 
 /** Stores a pending step. @throws {InvalidStateToken} */
@@ -217,19 +211,19 @@ export async function verifyFactor(
   services: Services,
   stateToken: string,
   proof: Proof,
-  demand: Demand,
+  goal: Goal,
   request: RequestContext,
   { trusts = false }: { readonly trusts?: boolean } = {},
 ): Promise<SignInStep | undefined> {
-  const isKnown = await isInKnownBrowser(services, stateToken, demand, request);
+  const isKnown = await isInKnownBrowser(services, stateToken, goal, request);
   await limitUnlessKnown(isKnown, refuseBlockedAddress(services, request.ipAddress));
   const step = await inStep(
     services,
     stateToken,
-    { ...request, place: demand.place },
+    { ...request, place: goal.place },
     'FACTOR',
     async (trx, state, user): Promise<SignInStep | undefined> => {
-      const codeKey = factorCodeKey(stateToken, demand.place, request.device);
+      const codeKey = factorCodeKey(stateToken, goal.place, request.device);
       const amr = await checkFactorProof({ ...services, trx, codeKey, first: state.amr }, user, proof, request);
       if (amr !== undefined) {
         const proved = withSecondFactor(state.amr, amr);
@@ -240,7 +234,7 @@ export async function verifyFactor(
           return { kind: 'password', stateToken, expiresAt };
         }
         if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
-        const done = await finishSteps(services, trx, user, proved, { ...state, purpose: demand }, request);
+        const done = await finishSteps(services, trx, user, proved, { ...state, purpose: goal }, request);
         return trusts && proof.kind !== 'recovery' ? { ...done, trust: await trustBrowser(trx, services, user, request) } : done;
       }
       // A passkey cannot be guessed, and a response that is sent twice must not end what the first one continues.
@@ -258,7 +252,7 @@ export async function verifyFactor(
 async function isInKnownBrowser(
   { database: { knex } }: Services,
   stateToken: string,
-  { place }: Demand,
+  { place }: Goal,
   { device }: RequestContext,
 ): Promise<boolean> {
   const now = present();
@@ -285,7 +279,7 @@ const mayGoOn = ({ status, passwordHash }: User, { next, amr, stepsUp }: SignInS
 export async function inStep<T>(
   { database }: Services,
   stateToken: string,
-  { place, device }: Pick<Demand, 'place'> & Pick<RequestContext, 'device'>,
+  { place, device }: Pick<Goal, 'place'> & Pick<RequestContext, 'device'>,
   next: SignInState['next'],
   run: (trx: Executor, state: SignInState, user: User) => Promise<T>,
 ): Promise<T> {

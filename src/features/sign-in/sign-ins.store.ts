@@ -49,7 +49,7 @@ const FAILURES = (key: string, now: string, most: string) =>
 // Always queries both names, for the same timing, each with its own index.
 const FIND = {
   name: 'find-candidates',
-  text: `SELECT found.*, (SELECT greatest(1, ceil((coalesce(expire, 0) - $4::bigint) / 1000.0))::integer ${FAILURES('$3', '$4', '$5')}) AS barred
+  text: `SELECT found.*, (SELECT greatest(1, ceil((coalesce(expire, 0) - $4::bigint) / 1000.0))::integer ${FAILURES('$3', '$4', '$5')}) AS "blockedSeconds"
     FROM (SELECT) AS always LEFT JOIN (
       SELECT names.*, ${HAS_FACTOR('names.id')} AS enrolled, ${requiredProviderOf('names')} AS "requiredProvider",
           d.locked_until AS "deviceLockedUntil", d.expires_at AS "deviceExpires", d.told AS "deviceNotified"
@@ -61,13 +61,13 @@ const FIND = {
     ) AS found ON true`,
 };
 
-type Found = SignInCandidate & { readonly by: 'login' | 'other login' | 'email' | null; readonly barred: number | null };
+type Found = SignInCandidate & { readonly by: 'login' | 'other login' | 'email' | null; readonly blockedSeconds: number | null };
 
 /**
  * The user with that user name, or else the only one with that e-mail address.
  * @param name undefined: no user can have it
  * @param now for the count, epoch milliseconds
- * @returns barred: seconds for which the address is blocked; undefined: it is not blocked
+ * @returns blockedSeconds: seconds for which the address is blocked; undefined: it is not blocked
  */
 export async function findCandidate(
   pool: pg.Pool,
@@ -82,7 +82,7 @@ export async function findCandidate(
     readonly address: AddressCount | undefined;
     readonly now: number;
   },
-): Promise<{ readonly barred: number | undefined; readonly candidate: SignInCandidate | undefined }> {
+): Promise<{ readonly blockedSeconds: number | undefined; readonly candidate: SignInCandidate | undefined }> {
   // Without another spelling, the empty name, which no user has. PostgreSQL would not reuse the plan for null.
   const [given = null, other = ''] = name === undefined ? [] : spellingsOf(name);
   const values = [given, deviceHash ?? null, address?.key ?? null, now, address?.most ?? null, other];
@@ -90,7 +90,7 @@ export async function findCandidate(
   const byEmail = rows.filter(({ by }) => by === 'email');
   const byLogin = rows.find(({ by }) => by === 'login') ?? rows.find(({ by }) => by === 'other login');
   const candidate = byLogin ?? (byEmail.length === 1 ? byEmail[0] : undefined);
-  return { barred: rows[0]?.barred ?? undefined, candidate };
+  return { blockedSeconds: rows[0]?.blockedSeconds ?? undefined, candidate };
 }
 
 /** Event type of a completed sign-in. */

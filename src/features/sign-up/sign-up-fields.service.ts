@@ -72,8 +72,8 @@ const mayBeAsked = ({ self }: Pick<Attribute, 'self'>): boolean => self === 'REA
 export function signUpFormFields({ fields }: Pick<SignUpSettings, 'fields'>, { attributes }: UserSchema): readonly SignUpFormField[] {
   const added = new Map(attributes.filter(mayBeAsked).map((attribute) => [attribute.name, attribute]));
   const named = new Set(fields.map(({ name }) => name));
-  const demanded = [...added.values()].filter(({ name, required }) => required && !named.has(name));
-  return [...fields, ...demanded.map(({ name }) => ({ name, required: true }))].flatMap(({ name, required }): SignUpFormField[] => {
+  const absent = [...added.values()].filter(({ name, required }) => required && !named.has(name));
+  return [...fields, ...absent.map(({ name }) => ({ name, required: true }))].flatMap(({ name, required }): SignUpFormField[] => {
     if (isOwn(name)) return [{ name, required, kind: 'text', label: `account.profile.${name}`, autocomplete: OWN_AUTOCOMPLETE[name] }];
     const attribute = added.get(name);
     return attribute === undefined ? [] : [addedField(attribute, required || attribute.required)];

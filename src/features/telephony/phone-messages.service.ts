@@ -62,7 +62,7 @@ export async function countPhoneMessage(
     [{ prefix: 'phone-service', most: mostPerDay, seconds: DAY }, 'all'],
   ] as readonly (readonly [FailureLimit, string])[];
   for (const [limit, key] of counts) {
-    if ((await countFailure(services.database.pool, limit, key)).barred !== undefined) return 'TOO_MANY_REQUESTS';
+    if ((await countFailure(services.database.pool, limit, key)).blockedSeconds !== undefined) return 'TOO_MANY_REQUESTS';
   }
   return undefined;
 }

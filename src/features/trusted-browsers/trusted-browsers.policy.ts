@@ -1,5 +1,5 @@
 /** Decides when a trusted browser replaces the second factor. It is never a factor itself: `amr` and `acr` show what was used. */
-import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import type { RequirementReason } from '../second-factors/second-factor.policy.ts';
 
 /** Days. */
 export const LONGEST_TRUST = 90;
@@ -22,7 +22,7 @@ export const mayTrust = ({ days, administrator }: TrustFacts): boolean => days >
  * Does a trusted browser replace the second factor?
  * @param demandedBy what requires the factor; undefined: the user has one. An application or a request that requires two factors gets two.
  */
-export const trustSuffices = (facts: TrustFacts, demandedBy: DemandReason | undefined): boolean =>
+export const trustSuffices = (facts: TrustFacts, demandedBy: RequirementReason | undefined): boolean =>
   mayTrust(facts) && (demandedBy === undefined || demandedBy === 'EVERYONE');
 
 /** Trust from before this time is no longer valid: a shorter period applies to existing trust too. */

@@ -10,7 +10,7 @@ import { notFound } from '../../platform/errors/errors.ts';
 import { findRights } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import type { RequirementReason } from '../second-factors/second-factor.policy.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { asUser, findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -93,7 +93,7 @@ export async function useTrust(
   trx: Executor,
   services: Parts,
   userId: string,
-  demandedBy: DemandReason | undefined,
+  demandedBy: RequirementReason | undefined,
   { trustTokens = [] }: Pick<RequestContext, 'trustTokens'>,
 ): Promise<boolean> {
   if (trustTokens.length === 0) return false;
@@ -106,7 +106,7 @@ export async function useTrust(
 export async function isTrustedBrowser(
   services: Parts,
   userId: string,
-  demandedBy: DemandReason,
+  demandedBy: RequirementReason,
   tokens: readonly string[],
 ): Promise<boolean> {
   if (tokens.length === 0) return false;

@@ -38,18 +38,18 @@ export async function failuresOf(pool: pg.Pool, limit: FailureLimit, key: string
 
 export interface CountedFailure {
   /** Seconds until the next attempt, if this one exceeded the limit. */
-  readonly barred: number | undefined;
+  readonly blockedSeconds: number | undefined;
   /** Seconds for which further attempts are blocked, if this was the last allowed one; of many concurrent attempts, exactly one is. */
-  readonly bars: number | undefined;
+  readonly newBlockSeconds: number | undefined;
 }
 
 /** Counts one failure; of many concurrent ones, each is counted. @param failures the limit and its count */
 export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: string, failures = 1): Promise<CountedFailure> {
   try {
     const state = await limiter(pool, limit).consume(key, failures);
-    return { barred: undefined, bars: state.consumedPoints === limit.most ? seconds(state) : undefined };
+    return { blockedSeconds: undefined, newBlockSeconds: state.consumedPoints === limit.most ? seconds(state) : undefined };
   } catch (over) {
-    if (over instanceof RateLimiterRes) return { barred: seconds(over), bars: undefined };
+    if (over instanceof RateLimiterRes) return { blockedSeconds: seconds(over), newBlockSeconds: undefined };
     throw over;
   }
 }

@@ -7,11 +7,11 @@ import type { OrganizationPolicy } from '../../features/organization-policy/orga
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import {
   acrOf,
-  type DemandReason,
-  demandOfSecondFactor,
   isMultiFactor,
   type MfaSettings,
   mfaPolicyAt,
+  type RequirementReason,
+  secondFactorRequirement,
 } from '../../features/second-factors/second-factor.policy.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
@@ -48,17 +48,17 @@ export const secondFactorCheck =
     settings: MfaSettings,
     isAdministrator: (userId: string) => Promise<boolean>,
     policyOf: (ctx: KoaContextWithOIDC) => Promise<OrganizationPolicy | undefined>,
-    isTrusted: (ctx: KoaContextWithOIDC, userId: string, demandedBy: DemandReason) => Promise<boolean>,
+    isTrusted: (ctx: KoaContextWithOIDC, userId: string, demandedBy: RequirementReason) => Promise<boolean>,
   ) =>
-  async (ctx: KoaContextWithOIDC): Promise<DemandReason | undefined> => {
+  async (ctx: KoaContextWithOIDC): Promise<RequirementReason | undefined> => {
     const { session, client, params } = ctx.oidc;
     if (session?.accountId === undefined || client === undefined || isMultiFactor(session.amr ?? [])) return undefined;
     const policy = mfaPolicyAt(settings, present());
-    const demandedBy = demandOfSecondFactor({
+    const demandedBy = secondFactorRequirement({
       policy,
       administrator: policy === 'ADMINISTRATORS' && (await isAdministrator(session.accountId)),
-      applicationDemands: clientSettings(client).mfaRequired,
-      organizationDemands: (await policyOf(ctx))?.mfa === 'REQUIRED',
+      applicationRequires: clientSettings(client).mfaRequired,
+      organizationRequires: (await policyOf(ctx))?.mfa === 'REQUIRED',
       acrValues: requestedAcr(params ?? {}),
     });
     return demandedBy === undefined || (await isTrusted(ctx, session.accountId, demandedBy)) ? undefined : demandedBy;

@@ -18,7 +18,7 @@ import type { ConsentKey } from '../../features/consents/consents.resource.ts';
 import { keptScopes } from '../../features/policies/decisions.policy.ts';
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
+import type { RequirementReason } from '../../features/second-factors/second-factor.policy.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, type UnknownObject } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
@@ -66,7 +66,7 @@ export function promptRules(
   remembered: (key: ConsentKey) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
   evaluate: (ctx: KoaContextWithOIDC) => Promise<void>,
-  secondFactor: (ctx: KoaContextWithOIDC) => Promise<DemandReason | undefined>,
+  secondFactor: (ctx: KoaContextWithOIDC) => Promise<RequirementReason | undefined>,
   describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
   refused: NoteRefusal,
   organizations: SignInOrganizations,
@@ -76,7 +76,7 @@ export function promptRules(
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
   const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
-  const demands = new WeakMap<KoaContextWithOIDC, DemandReason>();
+  const requirements = new WeakMap<KoaContextWithOIDC, RequirementReason>();
 
   // A user who was deleted or deactivated while signed in must not end in an internal error.
   policy
@@ -106,10 +106,10 @@ export function promptRules(
         const demandedBy = await secondFactor(ctx);
         if (demandedBy === undefined) return Check.NO_NEED_TO_PROMPT;
         if (isSilent(ctx)) await refused(ctx, { kind: 'second-factor-needed', demandedBy });
-        demands.set(ctx, demandedBy);
+        requirements.set(ctx, demandedBy);
         return Check.REQUEST_PROMPT;
       },
-      (ctx) => ({ demandedBy: demands.get(ctx), organization: decidedOrganization(ctx) }),
+      (ctx) => ({ demandedBy: requirements.get(ctx), organization: decidedOrganization(ctx) }),
     ),
   );
   policy.get('login')?.checks.add(

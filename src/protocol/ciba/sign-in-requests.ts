@@ -49,9 +49,9 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
       const { client, params } = ctx.oidc;
       for (const name of ['login_hint_token', 'user_code'])
         if (params?.[name] !== undefined) throw new errors.InvalidRequest(`the parameter ${name} is not supported`);
-      const barred = await countSignInRequest(client?.clientId ?? '', text(params?.login_hint) || subjectOf(text(params?.id_token_hint)));
-      if (barred === undefined) return;
-      ctx.set('Retry-After', String(barred));
+      const seconds = await countSignInRequest(client?.clientId ?? '', text(params?.login_hint) || subjectOf(text(params?.id_token_hint)));
+      if (seconds === undefined) return;
+      ctx.set('Retry-After', String(seconds));
       throw new TooManySignInRequests();
     },
 

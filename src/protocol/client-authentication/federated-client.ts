@@ -69,7 +69,7 @@ export async function prepareFederated(ctx: KoaContextWithOIDC, { findClient, is
   const client = await findClient(id, ctx);
   const credentials = client === undefined ? [] : clientSettings(client).federated;
   if (credentials.length === 0) return;
-  wrongSecrets.refuseBarred(ctx, id);
+  wrongSecrets.refuseBlocked(ctx, id);
   const refusal = await refusalOf(assertion, credentialsFor(credentials, claims), issuerKeys);
   const secret = randomToken();
   federations.set(ctx.req, { clientId: id, secret, refusal });

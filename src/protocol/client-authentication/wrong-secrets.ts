@@ -10,7 +10,7 @@ import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
 
 /** Maximum blocked application-address pairs in this process. */
-const MOST_BARRED = 10_000;
+const MOST_BLOCKED = 10_000;
 
 export interface WrongSecretsParts {
   /** Key of an address for the limit. */
@@ -21,7 +21,7 @@ export interface WrongSecretsParts {
 
 export class WrongSecrets {
   /** Epoch milliseconds when the block ends. */
-  readonly #barred = new LRUCache<string, number>(atMost(MOST_BARRED));
+  readonly #blocked = new LRUCache<string, number>(atMost(MOST_BLOCKED));
   /** End of the last block. */
   #lastEnd = 0;
 
@@ -29,15 +29,15 @@ export class WrongSecrets {
 
   /** Can the application's secret be compared? */
   isAllowed(req: IncomingMessage, clientId: string): boolean {
-    return this.#barredFor(req, clientId) <= 0;
+    return this.#blockedFor(req, clientId) <= 0;
   }
 
   /**
    * Call before comparing a secret, so that a blocked client does not learn whether it was correct.
    * @throws {TooManyFailuresHere}
    */
-  refuseBarred(ctx: Context, clientId: string): void {
-    const milliseconds = this.#barredFor(ctx.req, clientId);
+  refuseBlocked(ctx: Context, clientId: string): void {
+    const milliseconds = this.#blockedFor(ctx.req, clientId);
     if (milliseconds > 0) throw refusal(ctx, Math.ceil(milliseconds / 1000));
   }
 
@@ -46,7 +46,7 @@ export class WrongSecrets {
     const seconds = await this.parts.count(clientId, this.parts.addressOf(ctx.req));
     if (seconds === undefined) return;
     const until = Date.now() + seconds * 1000;
-    this.#barred.set(this.#keyOf(ctx.req, clientId), until);
+    this.#blocked.set(this.#keyOf(ctx.req, clientId), until);
     this.#lastEnd = Math.max(this.#lastEnd, until);
     throw refusal(ctx, seconds);
   }
@@ -59,15 +59,15 @@ export class WrongSecrets {
   checkResult(ctx: KoaContextWithOIDC): Promise<void> | undefined {
     const client = ctx.oidc?.client;
     if (client === undefined || client.tokenEndpointAuthMethod === 'none') return undefined;
-    this.refuseBarred(ctx, client.clientId);
+    this.refuseBlocked(ctx, client.clientId);
     const isWrong = ctx.status === 401 && (ctx.body as { error?: unknown }).error === 'invalid_client';
     return isWrong ? this.note(ctx, client.clientId) : undefined;
   }
 
-  #barredFor(req: IncomingMessage, clientId: string): number {
+  #blockedFor(req: IncomingMessage, clientId: string): number {
     const now = Date.now();
     // Usually nobody is blocked, and computing the address key costs more than this check.
-    return this.#lastEnd <= now ? 0 : (this.#barred.get(this.#keyOf(req, clientId)) ?? 0) - now;
+    return this.#lastEnd <= now ? 0 : (this.#blocked.get(this.#keyOf(req, clientId)) ?? 0) - now;
   }
 
   #keyOf(req: IncomingMessage, clientId: string): string {

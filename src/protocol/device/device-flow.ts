@@ -215,8 +215,8 @@ export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }
     }
     ctx.query = query;
   }
-  const barred = await userCodes.count(ctx.req);
-  if (barred !== undefined) throw new TooManyFailuresHere(barred);
+  const seconds = await userCodes.count(ctx.req);
+  if (seconds !== undefined) throw new TooManyFailuresHere(seconds);
   return true;
 }
 

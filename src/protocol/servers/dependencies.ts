@@ -8,7 +8,7 @@ import type { RefusedDocument, RefusedRequest, RejectedRequest } from '../../fea
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { TokenHookFacts, TokenHookOutcome } from '../../features/inline-hooks/token-hook.service.ts';
 import type { ClientRegistration } from '../../features/registration/registration.service.ts';
-import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
+import type { RequirementReason } from '../../features/second-factors/second-factor.policy.ts';
 import type { PasswordCredentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -57,9 +57,9 @@ export interface ProviderParts {
   /** Does the user need a second factor for the application, because they have one or because it is required? */
   needsSecondFactor(user: Pick<SignedInUser, 'id' | 'login'>, applicationId: string, req: IncomingMessage): Promise<boolean>;
   /** Is a second factor required of the user at the application, whether or not they have one? */
-  demandsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
+  requiresSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Does the user trust the browser, so that it satisfies this second-factor requirement? */
-  isTrustedBrowser(ctx: Koa.Context, userId: string, demandedBy: DemandReason): Promise<boolean>;
+  isTrustedBrowser(ctx: Koa.Context, userId: string, demandedBy: RequirementReason): Promise<boolean>;
   /** Calls the hook of a rule before its tokens are issued, and records the call in the audit log. */
   runTokenHook(facts: TokenHookFacts, req: IncomingMessage): Promise<TokenHookOutcome>;
   /** Records a refusal with its decision in the audit log. */

@@ -272,7 +272,7 @@ export function buildServer(
     },
     changeIdToken: hooks.changeIdToken,
     beforeSecret(clientId) {
-      if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
+      if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBlocked(Provider.ctx, clientId);
     },
     afterSecret: (secretId) => deps.uses.noteSecret(secretId),
   });

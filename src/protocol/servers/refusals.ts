@@ -14,7 +14,7 @@ import {
   type RequestRefused,
 } from '../../features/policies/decisions.policy.ts';
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
-import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
+import type { RequirementReason } from '../../features/second-factors/second-factor.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { ID_JAG } from '../exchange/token-types.ts';
 import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
@@ -57,7 +57,7 @@ export type NoteRefusal = (
   refusal:
     | { readonly kind: 'not-assigned' }
     | { readonly kind: 'not-a-member' }
-    | { readonly kind: 'second-factor-needed'; readonly demandedBy?: DemandReason }
+    | { readonly kind: 'second-factor-needed'; readonly demandedBy?: RequirementReason }
     | { readonly kind: 'consent-required'; readonly scopes: readonly KeptScope[] },
 ) => Promise<void>;
 

@@ -83,7 +83,7 @@ function requestMerger({ server, state, issuerKeys, findClient, wrongSecrets }: 
   return (ctx, query) =>
     merge(query, {
       findClient: (id) => findClient(id, ctx as KoaContextWithOIDC),
-      before: (clientId) => wrongSecrets.refuseBarred(ctx, clientId),
+      before: (clientId) => wrongSecrets.refuseBlocked(ctx, clientId),
       failed: (clientId) => state.read(() => wrongSecrets.note(ctx, clientId)),
     });
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   acrOf,
-  demandsSecondFactor,
+  isSecondFactorRequired,
   ONE_FACTOR,
   type SecondFactorFacts,
   TWO_FACTORS,
@@ -11,14 +11,14 @@ import {
 } from '../../../src/features/second-factors/second-factor.policy.ts';
 
 test('a second factor is demanded by the policy, the application or the requested class', () => {
-  const nothing: SecondFactorFacts = { policy: 'OPTIONAL', administrator: false, applicationDemands: false, acrValues: [] };
+  const nothing: SecondFactorFacts = { policy: 'OPTIONAL', administrator: false, applicationRequires: false, acrValues: [] };
   const cases: [Partial<SecondFactorFacts>, boolean][] = [
     [{}, false],
     [{ administrator: true }, false],
     [{ policy: 'ADMINISTRATORS' }, false],
     [{ policy: 'ADMINISTRATORS', administrator: true }, true],
     [{ policy: 'EVERYONE' }, true],
-    [{ applicationDemands: true }, true],
+    [{ applicationRequires: true }, true],
     [{ acrValues: [TWO_FACTORS] }, true],
     [{ acrValues: [ONE_FACTOR, TWO_FACTORS] }, false],
     [{ acrValues: ['unknown', TWO_FACTORS, ONE_FACTOR] }, true],
@@ -26,7 +26,7 @@ test('a second factor is demanded by the policy, the application or the requeste
     [{ policy: 'EVERYONE', acrValues: [ONE_FACTOR] }, true],
   ];
   for (const [facts, demanded] of cases) {
-    assert.equal(demandsSecondFactor({ ...nothing, ...facts }), demanded, JSON.stringify(facts));
+    assert.equal(isSecondFactorRequired({ ...nothing, ...facts }), demanded, JSON.stringify(facts));
   }
 });
 

@@ -247,7 +247,7 @@ describe('sign-ins in the database', () => {
     await device(user, { told: false, locked_until: at(5) });
     const known = (await find(user.email ?? '', DEVICE)).candidate;
     assert.deepEqual([known?.deviceNotified, known?.deviceLockedUntil, known?.deviceExpires], [false, at(5), at(10)]);
-    assert.deepEqual(await find(undefined), { barred: undefined, candidate: undefined });
+    assert.deepEqual(await find(undefined), { blockedSeconds: undefined, candidate: undefined });
 
     const other = await someone();
     await change({ email: user.login })(other);
@@ -256,8 +256,8 @@ describe('sign-ins in the database', () => {
     assert.equal((await find(user.email ?? '')).candidate, undefined, 'an address that two share names nobody');
 
     await knex('failures_by_address').insert({ key: ADDRESS.key, points: 3, expire: at(90).getTime() });
-    assert.equal((await find('nobody')).barred, 90);
-    assert.equal((await find('nobody', undefined, { ...ADDRESS, most: 4 })).barred, undefined);
+    assert.equal((await find('nobody')).blockedSeconds, 90);
+    assert.equal((await find('nobody', undefined, { ...ADDRESS, most: 4 })).blockedSeconds, undefined);
     await knex('failures_by_address').delete();
   });
 });

@@ -11,21 +11,21 @@ import { currentSettings } from '../settings/settings-cache.service.ts';
 import { admitSignIn, SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { hasFactor } from './factors.store.ts';
-import { type DemandReason, demandOfSecondFactor, isInGrace, type MfaPolicy, mfaPolicyAt } from './second-factor.policy.ts';
+import { isInGrace, type MfaPolicy, mfaPolicyAt, type RequirementReason, secondFactorRequirement } from './second-factor.policy.ts';
 
 export interface Purpose {
   readonly applicationId?: string | undefined;
   /** Does the application require a second factor of all its users? Absent: look it up. */
-  readonly applicationDemands?: boolean | undefined;
+  readonly applicationRequires?: boolean | undefined;
   /** Does the organization that the user signs in for require it of everyone? Absent: not known yet, and the authorize endpoint asks for it. */
-  readonly organizationDemands?: boolean | undefined;
+  readonly organizationRequires?: boolean | undefined;
   /** Requested authentication context classes, best first. */
   readonly acrValues?: readonly string[] | undefined;
 }
 
-/** Is it demanded by the sign-in policy, the application or the request, whether the user has one or not? */
-export const isSecondFactorDemanded = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
-  (await demandOf(services.database.knex, mfaPolicyAt(await currentSettings(services, 'sign-in'), present()), userId, purpose)) !==
+/** Is it required by the sign-in policy, the application or the request, whether the user has one or not? */
+export const requiresSecondFactorFor = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
+  (await requirementOf(services.database.knex, mfaPolicyAt(await currentSettings(services, 'sign-in'), present()), userId, purpose)) !==
   undefined;
 
 /** @returns when an administrator without a second factor will need one; undefined if they have one, or there is no grace period */
@@ -35,27 +35,27 @@ export async function endOfGrace(services: Services, administratorId: string): P
   return (await hasFactor(services.database.knex, administratorId)) ? undefined : new Date(settings.mfaFrom);
 }
 
-async function demandOf(
+async function requirementOf(
   executor: Executor,
   policy: MfaPolicy,
   userId: string,
-  { applicationId, applicationDemands, organizationDemands, acrValues = [] }: Purpose,
-): Promise<DemandReason | undefined> {
-  return demandOfSecondFactor({
+  { applicationId, applicationRequires, organizationRequires, acrValues = [] }: Purpose,
+): Promise<RequirementReason | undefined> {
+  return secondFactorRequirement({
     policy,
     administrator: policy === 'ADMINISTRATORS' && (await findRights(executor, userId)).length > 0,
-    applicationDemands: applicationDemands ?? (await demandsOfAll(executor, applicationId)),
-    organizationDemands,
+    applicationRequires: applicationRequires ?? (await isRequiredOfAll(executor, applicationId)),
+    organizationRequires,
     acrValues,
   });
 }
 
-const demandsOfAll = async (executor: Executor, applicationId: string | undefined): Promise<boolean> =>
+const isRequiredOfAll = async (executor: Executor, applicationId: string | undefined): Promise<boolean> =>
   applicationId !== undefined && (await findApplicationById(executor, applicationId))?.settings.mfa_required === true;
 
 /** Reason to require a second factor from the user; undefined: none. @param executor a transaction, if called within one */
-export const reasonOfDemand = async (executor: Executor, userId: string, purpose: Purpose): Promise<DemandReason | undefined> =>
-  demandOf(executor, await readMfaPolicy(executor), userId, purpose);
+export const readRequirement = async (executor: Executor, userId: string, purpose: Purpose): Promise<RequirementReason | undefined> =>
+  requirementOf(executor, await readMfaPolicy(executor), userId, purpose);
 
 /** Facts behind a sign-in's second factor, for its audit event. @param executor the transaction of the event @param amr methods of the sign-in */
 export async function secondFactorFacts(
@@ -64,13 +64,13 @@ export async function secondFactorFacts(
   purpose: Purpose,
   amr: readonly string[],
 ): Promise<SecondFactorRecord> {
-  const demandedBy = await reasonOfDemand(executor, userId, purpose);
+  const demandedBy = await readRequirement(executor, userId, purpose);
   return { enrolled: await hasFactor(executor, userId, amr), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
 /** Does a password sign-in to this application need a second factor, because the user has one or because a policy requires it? */
 export const requiresSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
-  (await hasFactor(services.database.knex, userId)) || isSecondFactorDemanded(services, userId, { applicationId });
+  (await hasFactor(services.database.knex, userId)) || requiresSecondFactorFor(services, userId, { applicationId });
 
 /** Like `requiresSecondFactor`, for requests that cannot ask for one. Also true if a rule of the sign-in policy refuses the sign-in. */
 export async function needsSecondFactor(
