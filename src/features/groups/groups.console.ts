@@ -115,24 +115,18 @@ const detail: ConsolePage = {
   path: '/groups/:id',
   access: 'service',
   async show(visit) {
-    const { group, home, tabs } = await groupOf(visit);
-    const isChangeable = mayCall(visit.request.roles, 'service', 'write');
+    const { group, tabs, steps } = await groupOf(visit);
     return detailPage({
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
-      actions: isChangeable
-        ? [
-            { label: 'Edit', href: `${home}/edit`, main: true },
-            { label: 'Delete', href: `${home}/delete` },
-          ]
-        : [],
+      actions: steps,
       parts: [
         {
           kind: 'facts',
           facts: [
             { label: 'Description', value: group.description },
-            { label: 'Id', value: group.id, copy: true },
+            { label: 'ID', value: group.id, copy: true },
             { label: 'Created', value: { moment: momentOf(group.created) } },
             { label: 'Last change', value: { moment: momentOf(group.lastUpdated) } },
           ],
