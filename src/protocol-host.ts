@@ -11,7 +11,7 @@ import { storeDocumentClient } from './features/client-documents/stored-clients.
 import { confirmDevicePage, deviceConnectedPage, drawActivate } from './features/device-requests/activate.hosted.ts';
 import { runTokenHook } from './features/inline-hooks/token-hook.service.ts';
 import { ClientRegistration } from './features/registration/registration.service.ts';
-import { needsSecondFactor, requiresSecondFactorFor } from './features/second-factors/second-factor-requirement.service.ts';
+import { isFactorRequiredByPolicy, needsSecondFactor } from './features/second-factors/second-factor-requirement.service.ts';
 import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { errorPage } from './features/sign-in/error-page.hosted.ts';
 import {
@@ -88,7 +88,7 @@ export function createAuthorizationServers({
       ),
     runTokenHook: (facts, req) => runTokenHook(services, facts, describe(req)),
     needsSecondFactor: (user, applicationId, req) => needsSecondFactor(services, user, applicationId, { actor: NOBODY, ...describe(req) }),
-    requiresSecondFactor: (userId, applicationId) => requiresSecondFactorFor(services, userId, { applicationId }),
+    isFactorRequiredByPolicy: (userId, applicationId) => isFactorRequiredByPolicy(services, userId, { applicationId }),
     isTrustedBrowser: (ctx, userId, demandedBy) => isTrustedBrowser(services, userId, demandedBy, trustTokensOf(ctx, config)),
     refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
     async reject(reason, rejected, req) {

@@ -24,7 +24,7 @@ export interface Purpose {
 }
 
 /** Is it required by the sign-in policy, the application or the request, whether the user has one or not? */
-export const requiresSecondFactorFor = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
+export const isFactorRequiredByPolicy = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
   (await requirementOf(services.database.knex, mfaPolicyAt(await currentSettings(services, 'sign-in'), present()), userId, purpose)) !==
   undefined;
 
@@ -70,7 +70,7 @@ export async function secondFactorFacts(
 
 /** Does a password sign-in to this application need a second factor, because the user has one or because a policy requires it? */
 export const requiresSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
-  (await hasFactor(services.database.knex, userId)) || requiresSecondFactorFor(services, userId, { applicationId });
+  (await hasFactor(services.database.knex, userId)) || isFactorRequiredByPolicy(services, userId, { applicationId });
 
 /** Like `requiresSecondFactor`, for requests that cannot ask for one. Also true if a rule of the sign-in policy refuses the sign-in. */
 export async function needsSecondFactor(

@@ -15,7 +15,7 @@ import { checkFactorProof, type Proof } from '../second-factors/factor-proofs.se
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret } from '../second-factors/one-time-codes.service.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
-import { type Purpose, readRequirement, requiresSecondFactorFor } from '../second-factors/second-factor-requirement.service.ts';
+import { isFactorRequiredByPolicy, type Purpose, readRequirement } from '../second-factors/second-factor-requirement.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
 import { admitSignIn } from '../sign-in-rules/sign-in-rules.service.ts';
 import { type GivenTrust, trustBrowser, useTrust } from '../trusted-browsers/trusted-browsers.service.ts';
@@ -116,7 +116,7 @@ export async function afterFirstStep(services: Services, first: FirstStep, goal:
     return trusted ?? { kind: 'factor', factors, ...(await wait(services, first, goal.place, 'FACTOR', request)) };
   }
   if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, goal.place, 'PASSWORD', request)) };
-  if (!goal.enrolls || !(await requiresSecondFactorFor(services, user.id, goal))) return finish();
+  if (!goal.enrolls || !(await isFactorRequiredByPolicy(services, user.id, goal))) return finish();
   return { kind: 'enroll', ...(await wait(services, first, goal.place, 'ENROLL', request)) };
 }
 

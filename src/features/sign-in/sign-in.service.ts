@@ -15,7 +15,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { noticeFor, queueNotice } from '../mail/mail.service.ts';
 import { isTooOld, type PasswordPolicy } from '../passwords/password.policy.ts';
 import { arePasswordsUsed } from '../passwords/password-sign-in.service.ts';
-import { type Purpose, requiresSecondFactorFor, secondFactorFacts } from '../second-factors/second-factor-requirement.service.ts';
+import { isFactorRequiredByPolicy, type Purpose, secondFactorFacts } from '../second-factors/second-factor-requirement.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { hasCountries, noteCountry } from '../sign-in-countries/sign-in-countries.service.ts';
 import { hasSignInRules } from '../sign-in-rules/sign-in-rules.service.ts';
@@ -227,7 +227,7 @@ async function endPlainly(
     deviceHash !== digest(request.device) ||
     // `noteSignIn` records countries.
     hasCountries(services);
-  if (inTheWay || (await hasSignInRules(services)) || (await requiresSecondFactorFor(services, user.id, purpose))) return undefined;
+  if (inTheWay || (await hasSignInRules(services)) || (await isFactorRequiredByPolicy(services, user.id, purpose))) return undefined;
   const userContext = asSignedInUser(user, request);
   const signedIn = await signInPlainly(services.database.pool, {
     ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },

@@ -12,7 +12,7 @@ import { mayCall } from '../../features/administrators/administration.policy.ts'
 import { type ConsoleUser, findConsoleUser, isAdministratorNamed } from '../../features/administrators/administrators.service.ts';
 import { hasRecorded } from '../../features/audit/audit.service.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
-import { endOfGrace, requiresSecondFactorFor } from '../../features/second-factors/second-factor-requirement.service.ts';
+import { endOfGrace, isFactorRequiredByPolicy } from '../../features/second-factors/second-factor-requirement.service.ts';
 import { isFreshSignIn, type SignedIn } from '../../features/sign-in/fresh-sign-in.service.ts';
 import { countElsewhere } from '../../features/users/names-elsewhere.service.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -91,7 +91,7 @@ export function adminConsole({
     const session = await own.current(ctx);
     const browser = session && (await sessions.current(ctx.req, ctx.res));
     if (session === undefined || browser?.accountId !== session.userId) return 'login';
-    if (!isMultiFactor(browser.amr) && (await requiresSecondFactorFor(services, session.userId, {}))) return 'factor';
+    if (!isMultiFactor(browser.amr) && (await isFactorRequiredByPolicy(services, session.userId, {}))) return 'factor';
     const isNeeded =
       needsFreshSignIn === 'of-administrators' ? await isAdministratorNamed(services, ctx.params.id ?? '') : needsFreshSignIn;
     if (isNeeded && !(await isFreshSignIn({ services }, browser))) return 'again';

@@ -30,7 +30,7 @@ interface ForUser {
 
 export function registerExchangeGrants(
   { own, keys, findServer, ...parts }: ExchangeGrantParts,
-  { config, issuerKeys, requiresSecondFactor, describe, requestId }: ProviderParts,
+  { config, issuerKeys, isFactorRequiredByPolicy, describe, requestId }: ProviderParts,
 ): void {
   const root = issuerOf(config.baseUrl, BUILT_IN);
   const noted =
@@ -45,7 +45,7 @@ export function registerExchangeGrants(
     own,
     provider: own.provider,
     issuerKeys,
-    requiresSecondFactor,
+    isFactorRequiredByPolicy,
     strictAssertionAudience: config.strictAssertionAudience,
     isOurs: (issuer: string) => issuer === root || issuer.startsWith(`${root}/`),
     findServer: (issuer: string) => findServer(issuer === root ? BUILT_IN : issuer.slice(root.length + 1)),

@@ -79,7 +79,7 @@ export interface IdentityParts {
   /** Is the issuer one of this installation's? */
   isOurs(issuer: string): boolean;
   /** Is a second factor required of the user at the application, whether or not they have one? */
-  requiresSecondFactor(userId: string, applicationId: string): Promise<boolean>;
+  isFactorRequiredByPolicy(userId: string, applicationId: string): Promise<boolean>;
   readonly denied: RecordDenial;
 }
 
@@ -270,12 +270,12 @@ const methodsIn = ({ amr }: JWTPayload): string[] => (Array.isArray(amr) ? amr.f
 
 /** A second factor cannot be requested here. A trusted provider is assumed to have checked it. */
 async function requireSecondFactor(
-  { requiresSecondFactor, denied }: IdentityParts,
+  { isFactorRequiredByPolicy, denied }: IdentityParts,
   userId: string,
   amr: readonly string[],
   { clientId, grantType, scope }: Requester,
 ): Promise<void> {
-  if (isMultiFactor(amr) || !(await requiresSecondFactor(userId, clientId))) return;
+  if (isMultiFactor(amr) || !(await isFactorRequiredByPolicy(userId, clientId))) return;
   await denied({ kind: 'second-factor-needed', clientId, userId, grantType, scopes: spaceSeparated(scope) });
   throw new SecondFactorNeeded();
 }

@@ -57,7 +57,7 @@ export interface ProviderParts {
   /** Does the user need a second factor for the application, because they have one or because it is required? */
   needsSecondFactor(user: Pick<SignedInUser, 'id' | 'login'>, applicationId: string, req: IncomingMessage): Promise<boolean>;
   /** Is a second factor required of the user at the application, whether or not they have one? */
-  requiresSecondFactor(userId: string, applicationId: string): Promise<boolean>;
+  isFactorRequiredByPolicy(userId: string, applicationId: string): Promise<boolean>;
   /** Does the user trust the browser, so that it satisfies this second-factor requirement? */
   isTrustedBrowser(ctx: Koa.Context, userId: string, demandedBy: RequirementReason): Promise<boolean>;
   /** Calls the hook of a rule before its tokens are issued, and records the call in the audit log. */
