@@ -22,14 +22,17 @@ function initialsOf(name) {
     .toLocaleUpperCase('en');
 }
 
-/** @param row of the page of the search: the name with a link, and a detail; for users the user name, the full name and the e-mail address */
-function foundIn(row) {
+/**
+ * @param row of the page of the search: the name with a link, and a detail; for users the user name, the full name and the e-mail address
+ * @param isByName is the name chosen instead of the ID in the link?
+ */
+function foundIn(row, isByName) {
   const link = row.querySelector('a');
   const path = link.getAttribute('href');
   const title = link.textContent.trim();
   const text = row.querySelector('td')?.textContent.trim() ?? '';
   const detail = text === '–' ? '' : text;
-  const id = decodeURIComponent(path.split('/').at(-1));
+  const id = isByName ? title : decodeURIComponent(path.split('/').at(-1));
   if (!path.startsWith('/admin/users/')) return { id, name: title, detail, label: title };
   const [, full, email] = /^(.*?)(?:(?:^|, )([^\s,]+@[^\s,]+))?$/.exec(detail);
   const name = full || title;
@@ -42,7 +45,7 @@ function foundIn(row) {
  * @param listed objects that match the words without a request; undefined: a request is needed
  * @returns a function that tells the live region
  */
-function combobox(input, kinds, { none, matches }, isTaken, choose, listed = () => undefined) {
+function combobox(input, kinds, { none, matches, byName, within = '' }, isTaken, choose, listed = () => undefined) {
   const list = element('ul', { id: `${input.id}-options`, role: 'listbox', 'aria-label': input.ariaLabel ?? input.labels[0].textContent });
   const status = element('p', { class: 'visually-hidden', role: 'status' });
   const box = element('div', { class: 'combobox' });
@@ -99,14 +102,14 @@ function combobox(input, kinds, { none, matches }, isTaken, choose, listed = () 
     if (q.length < PICK_FROM) return;
     request = new AbortController();
     const { signal } = request;
-    const address = `/admin/search?${new URLSearchParams({ q, only: kinds })}`;
+    const address = `/admin/search?${new URLSearchParams({ q, only: kinds, within })}`;
     const page = await fetch(address, { signal })
       .then(async (answer) =>
         answer.ok && !answer.redirected ? new DOMParser().parseFromString(await answer.text(), 'text/html') : undefined,
       )
       .catch(() => undefined);
     if (page === undefined || signal.aborted) return;
-    show([...page.querySelectorAll('main tbody tr:has(a)')].map(foundIn));
+    show([...page.querySelectorAll('main tbody tr:has(a)')].map((row) => foundIn(row, byName !== undefined)));
   }
 
   function show(found) {

@@ -15,8 +15,10 @@ import type { ApplicationRole } from './application-roles.resource.ts';
 import {
   deleteRoleRow,
   findApplicationRole,
+  findRoleNames,
   insertApplicationRole,
   lockApplicationRoles,
+  type RoleName,
   readApplicationRoles,
   updateRoleRow,
 } from './application-roles.store.ts';
@@ -38,6 +40,10 @@ export async function listApplicationRoles(services: Services, applicationId: st
   await getApplication(services, applicationId);
   return readApplicationRoles(services.database.knex, applicationId, window);
 }
+
+/** Names of the roles of all applications, in alphabetical order. @param q words of the names; undefined: all */
+export const listRoleNames = (services: Services, q: string | undefined, most: number): Promise<readonly RoleName[]> =>
+  findRoleNames(services.database.knex, q, most);
 
 /** All of them. @throws {ApiError} not found */
 export const allApplicationRoles = async (services: Services, applicationId: string): Promise<readonly ApplicationRole[]> =>

@@ -3,6 +3,7 @@ import { type Columns, columns, toRow } from '../../platform/database/columns.ts
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { AssigneeKind } from '../applications/applications.resource.ts';
 import type { ApplicationRole, HeldRole } from './application-roles.resource.ts';
 
@@ -28,6 +29,32 @@ export const findApplicationRole = (executor: Executor, applicationId: string, i
 /** Oldest first. */
 export const readApplicationRoles = (executor: Executor, applicationId: string, window: Window): Promise<Page<ApplicationRole>> =>
   readPage(executor('application_roles').where({ application_id: applicationId }), ROLE, window);
+
+/** A name of roles, and one of the applications that have such a role. */
+export interface RoleName {
+  readonly name: string;
+  readonly id: string;
+  readonly applicationId: string;
+  readonly application: string;
+  /** Number of applications that have such a role. */
+  readonly applications: number;
+}
+
+/** Names of the roles of all applications, in alphabetical order. @param words of the names; undefined: all */
+export async function findRoleNames(executor: Executor, words: string | undefined, most: number): Promise<readonly RoleName[]> {
+  const found = executor('application_roles as r').join('applications as a', 'a.id', 'r.application_id');
+  if (words !== undefined) applyWords(found, ['r.name'], words, 'part');
+  const first = (column: string) => `(array_agg(${column} ORDER BY a.label, a.id))[1]`;
+  const rows = await found
+    .groupBy('r.name')
+    .orderByRaw('r.name COLLATE "C"')
+    .limit(most)
+    .select<(Omit<RoleName, 'applications'> & { readonly count: string })[]>(
+      'r.name',
+      executor.raw(`${first('r.id')} AS id, ${first('a.id')} AS "applicationId", ${first('a.label')} AS application, count(*) AS count`),
+    );
+  return rows.map(({ count, ...row }) => ({ ...row, applications: Number(count) }));
+}
 
 /** All of them, oldest first; locked against deletion until the transaction ends. */
 export const lockApplicationRoles = (trx: Executor, applicationId: string): Promise<ApplicationRole[]> =>

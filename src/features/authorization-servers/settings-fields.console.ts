@@ -1,8 +1,11 @@
 /** The settings of an authorization server as form fields, each with its effect and a safe value. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
+import { scopesIn } from '../../pages/console/candidates.ts';
 import { durationOf } from '../../pages/console/durations.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
+import type { ConsoleRequest, Typed as Submitted } from '../../pages/console/page.ts';
+import { pickManyField } from '../../pages/console/picker.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { audiencesOf } from './audience.policy.ts';
 import { serverFields } from './authorization-server-fields.service.ts';
@@ -191,17 +194,6 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     alias: 'registration.allowedRedirectHosts',
   },
   {
-    name: 'registrationScopes',
-    label: 'Scopes of registered clients',
-    group: 'Unknown clients',
-    advanced: true,
-    kind: 'lines',
-    rows: 3,
-    hint: 'One per line. Empty: all scopes of the server.',
-    value: now?.registration.allowedScopes.join('\n'),
-    alias: 'registration.allowedScopes',
-  },
-  {
     name: 'registrationDays',
     label: 'Remove registered clients after',
     group: 'Unknown clients',
@@ -213,6 +205,29 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     alias: 'registration.expiresAfterDays',
   },
 ];
+
+/** Only for a server that exists: a new one has no scopes to choose from. */
+export const fieldOfRegistrationScopes = (
+  visit: ConsoleRequest,
+  { id, registration }: AuthorizationServer,
+  typed: Submitted,
+): Promise<Field> =>
+  pickManyField(
+    scopesIn(visit, id),
+    {
+      name: 'registrationScopes',
+      label: 'Scopes of registered clients',
+      group: 'Unknown clients',
+      advanced: true,
+      what: 'scopes',
+      byName: true,
+      within: id,
+      hint: 'If none is selected, they can get all scopes of the server.',
+      ids: registration.allowedScopes,
+      alias: 'registration.allowedScopes',
+    },
+    typed,
+  );
 
 export const fieldsOfKeys = (now: Now): readonly Field[] => [
   {

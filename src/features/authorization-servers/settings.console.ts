@@ -5,7 +5,7 @@ import type { Fact } from '../../pages/console/detail-page.ts';
 import { durationOf } from '../../pages/console/durations.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { asPhrase, type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { audiencesOf } from './audience.policy.ts';
@@ -19,6 +19,7 @@ import {
   fieldOfAudiences,
   fieldOfDescription,
   fieldOfProfile,
+  fieldOfRegistrationScopes,
   fieldsOfClients,
   fieldsOfKeys,
   fieldsOfLifetimes,
@@ -89,7 +90,7 @@ const settings: ConsolePage = {
 
 const factsOf = ({ server, home }: ServerSubject): readonly Fact[] => [
   { label: 'Status', value: serverStatus(server.status) },
-  { label: 'ID', value: server.id, copy: true },
+  { label: 'Id', value: server.id, copy: true },
   ...audiencesOf(server).map(
     (audience, at): Fact => ({
       label: at === 0 ? 'Audience' : phrase('Audience {number}', { number: at + 1 }),
@@ -135,12 +136,13 @@ function introducedClients({ clientIdMetadata: { enabled, allowedDomains } }: Au
 }
 
 /** For the built-in server, only the editable settings. */
-const fieldsFor = ({ server, isBuiltIn }: ServerSubject): readonly Field[] => [
+const fieldsFor = async (visit: ConsoleRequest, { server, isBuiltIn }: ServerSubject, typed: Typed): Promise<readonly Field[]> => [
   ...(isBuiltIn
     ? [fieldOfProfile(server)]
     : [{ ...NAME, value: server.name } as Field, fieldOfAudiences(server), fieldOfDescription(server), ...fieldsOfTokens(server)]),
   ...fieldsOfLifetimes(server),
   ...fieldsOfClients(server),
+  await fieldOfRegistrationScopes(visit, server, typed),
   ...fieldsOfKeys(server),
 ];
 
@@ -153,14 +155,15 @@ const edit: ConsolePage = {
     const facts = subject.isBuiltIn
       ? ['You can change the profile, lifetimes and keys of the built-in authorization server. The rest is fixed.']
       : ['A change applies to new tokens. Issued tokens stay as they are.'];
-    const page = { title: 'Change settings', crumbs: crumbsBelow(subject), facts, fields: fieldsFor(subject) };
+    const page = { title: 'Change settings', crumbs: crumbsBelow(subject), facts, fields: await fieldsFor(visit, subject, typed) };
     return formPage({ ...page, submit: 'Save', cancel: subject.home }, typed);
   },
   async receive(visit, form) {
     const subject = await serverSubject(visit);
     const { name, description, profile, accessTokenFormat, accessTokenType } = subject.server;
     const kept = { name, description, profile, accessTokenFormat, accessTokenType, audiences: audiencesOf(subject.server) };
-    const { audiences, ...wanted } = parse(z.object(typedServerFields), { ...kept, ...clientsIn(typedValues(fieldsFor(subject), form)) });
+    const typed = typedValues(await fieldsFor(visit, subject, NOTHING_TYPED), form);
+    const { audiences, ...wanted } = parse(z.object(typedServerFields), { ...kept, ...clientsIn(typed) });
     await updateAuthorizationServer(visit.services, subject.server.id, { ...settingsIn(wanted), ...audiencesIn(audiences) }, visit.request);
     return { goTo: subject.home, notice: 'server-changed' };
   },

@@ -20,7 +20,6 @@ import { deliveryPages } from './event-hook-deliveries.console.ts';
 import {
   EVENT_HOOK_CRUMBS,
   EVENT_HOOKS_PATH,
-  eventHookActions,
   eventHookCrumbs,
   eventHookPath,
   eventHookSteps,
@@ -194,8 +193,14 @@ const one: ConsolePage = {
   access: 'service',
   async show(visit) {
     const hook = await hookIn(visit);
-    const { id, name, description, verificationStatus, channel, eventTypes, previousSecretUntil } = hook;
+    const { id, name, description, status, verificationStatus, channel, eventTypes, previousSecretUntil } = hook;
+    const at = eventHookPath(id);
+    const isActive = status === 'ACTIVE';
     const isVerified = verificationStatus === 'VERIFIED';
+    const verify: Action = { label: isVerified ? 'Verify again' : 'Verify', href: `${at}/verify`, main: !isVerified };
+    const step = isActive ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
+    const test = isActive && isVerified ? [{ label: 'Send test event', href: `${at}/test` }] : [];
+    const actions = [verify, ...test, { label: 'Change', href: `${at}/edit` }, { label: 'New secret', href: `${at}/secret` }, step];
     const unverified: Part = {
       kind: 'words',
       tone: 'warning',
@@ -207,7 +212,7 @@ const one: ConsolePage = {
       ...(description !== '' && { lead: verbatim(description) }),
       crumbs: EVENT_HOOK_CRUMBS,
       tabs: eventHookTabs(id),
-      actions: eventHookActions(visit, hook),
+      actions: mayWrite(visit) ? [...actions, { label: 'Delete', href: `${at}/delete`, danger: true }] : [],
       parts: [
         ...(isVerified ? [] : [unverified]),
         {
@@ -218,7 +223,7 @@ const one: ConsolePage = {
             { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },
             { label: 'Events', value: series(eventTypes.map((type) => phrase(EVENT_WORDS[type as EventType] ?? type))) },
             { label: 'Previous secret valid until', value: { moment: momentOrNull(previousSecretUntil) } },
-            { label: 'ID', value: id, copy: true },
+            { label: 'Id', value: id, copy: true },
             { label: 'Created', value: { moment: momentOf(hook.created) } },
             { label: 'Changed', value: { moment: momentOf(hook.lastUpdated) } },
           ],

@@ -115,18 +115,24 @@ const detail: ConsolePage = {
   path: '/groups/:id',
   access: 'service',
   async show(visit) {
-    const { group, tabs, steps } = await groupOf(visit);
+    const { group, home, tabs } = await groupOf(visit);
+    const isChangeable = mayCall(visit.request.roles, 'service', 'write');
     return detailPage({
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
-      actions: steps,
+      actions: isChangeable
+        ? [
+            { label: 'Edit', href: `${home}/edit`, main: true },
+            { label: 'Delete', href: `${home}/delete` },
+          ]
+        : [],
       parts: [
         {
           kind: 'facts',
           facts: [
             { label: 'Description', value: group.description },
-            { label: 'ID', value: group.id, copy: true },
+            { label: 'Id', value: group.id, copy: true },
             { label: 'Created', value: { moment: momentOf(group.created) } },
             { label: 'Last change', value: { moment: momentOf(group.lastUpdated) } },
           ],

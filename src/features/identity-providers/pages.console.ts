@@ -163,7 +163,7 @@ const one: ConsolePage = {
                   : phrase('Manual'),
             },
             { label: 'E-mail domains', value: emailDomains === undefined ? phrase('All') : emailDomains.join(', ') },
-            { label: 'ID', value: id, copy: true },
+            { label: 'Id', value: id, copy: true },
             { label: 'Added', value: { moment: momentOf(provider.created) } },
             { label: 'Changed', value: { moment: momentOf(provider.lastUpdated) } },
           ],

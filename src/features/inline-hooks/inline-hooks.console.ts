@@ -165,7 +165,7 @@ const one: ConsolePage = {
             { label: 'Headers', value: { text: channel.headers.map(({ key }) => key).join(', '), code: true } },
             { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },
             { label: 'Previous secret valid until', value: { moment: momentOrNull(hook.previousSecretUntil) } },
-            { label: 'ID', value: id, copy: true },
+            { label: 'Id', value: id, copy: true },
             { label: 'Created', value: { moment: momentOf(hook.created) } },
             { label: 'Changed', value: { moment: momentOf(hook.lastUpdated) } },
           ],

@@ -132,7 +132,7 @@ const detail: ConsolePage = {
           facts: [
             { label: 'For', value: await clientsInWords(visit, policy) },
             { label: 'Priority', value: policy.priority },
-            { label: 'ID', value: policy.id, copy: true },
+            { label: 'Id', value: policy.id, copy: true },
           ],
         },
         rules,

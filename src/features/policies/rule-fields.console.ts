@@ -1,6 +1,6 @@
 /** Form of a rule: users, grants, scopes and token lifetimes. */
 
-import { applicationsIn, groupsIn, usersIn } from '../../pages/console/candidates.ts';
+import { applicationsIn, groupsIn, roleNamesIn, usersIn } from '../../pages/console/candidates.ts';
 import type { DurationField, Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { pickManyField } from '../../pages/console/picker.ts';
@@ -125,17 +125,21 @@ export async function ruleFields(
       },
       typed,
     ),
-    {
-      name: 'roles',
-      label: 'Roles at the application',
-      group: 'Users',
-      when: NAMED_PEOPLE,
-      kind: 'lines',
-      rows: 2,
-      hint: 'Names, one per line. Users with one of them match, too.',
-      value: isOpen ? '' : (conditions.people?.roles?.include ?? []).join('\n'),
-      alias: 'conditions.people.roles.include',
-    },
+    await pickManyField(
+      roleNamesIn(visit),
+      {
+        name: 'roles',
+        label: 'Roles at the application',
+        what: 'application-roles',
+        byName: true,
+        group: 'Users',
+        when: NAMED_PEOPLE,
+        hint: 'Users with one of these roles match, too.',
+        ids: isOpen ? [] : (conditions.people?.roles?.include ?? []),
+        alias: 'conditions.people.roles.include',
+      },
+      typed,
+    ),
     {
       name: 'grants',
       label: 'Grants',

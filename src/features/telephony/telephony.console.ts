@@ -98,7 +98,14 @@ const edit: ConsolePage = {
 };
 
 const TEST_FIELDS: readonly Field[] = [
-  { name: 'phoneNumber', label: 'Phone number', required: true, value: '', hint: 'With its country code, such as +49 30 901820.' },
+  {
+    name: 'phoneNumber',
+    label: 'Phone number',
+    kind: 'tel',
+    required: true,
+    value: '',
+    hint: 'With its country code, such as +49 30 901820.',
+  },
   {
     name: 'channel',
     label: 'By',

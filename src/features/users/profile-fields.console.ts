@@ -94,8 +94,10 @@ const COMMON: ReadonlySet<Name> = new Set([
   'department',
   'preferredLanguage',
 ]);
-const EMAILS: ReadonlySet<Name> = new Set(['secondEmail']);
-const URLS: ReadonlySet<Name> = new Set(['profileUrl', 'website', 'picture']);
+const KINDS: Readonly<Partial<Record<Name, 'email' | 'tel' | 'url'>>> = {
+  ...{ email: 'email', secondEmail: 'email', mobilePhone: 'tel', primaryPhone: 'tel' },
+  ...{ profileUrl: 'url', website: 'url', picture: 'url' },
+};
 
 /** @param group absent: none */
 export const attributeField = ({ name, label, hint }: Attribute, value: string | undefined, group?: string): LineField => ({
@@ -103,8 +105,7 @@ export const attributeField = ({ name, label, hint }: Attribute, value: string |
   label,
   ...(hint !== undefined && { hint }),
   ...(group !== undefined && { group }),
-  ...(URLS.has(name) && { kind: 'url' as const }),
-  ...(EMAILS.has(name) && { kind: 'email' as const }),
+  kind: KINDS[name] ?? 'line',
   ...(!COMMON.has(name) && { advanced: true }),
   alias: `profile.${name}`,
   required: name === 'login',

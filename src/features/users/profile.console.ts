@@ -1,9 +1,11 @@
 /** The profile of a user and its form. */
 
+import { usersIn } from '../../pages/console/candidates.ts';
 import type { Content, Fact, Part } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password.policy.ts';
@@ -57,10 +59,13 @@ const show: ConsolePage = {
     const confirmed = user.emailVerified
       ? ({ text: 'confirmed', tone: 'good' } as const)
       : ({ text: 'not confirmed', soft: true } as const);
+    const manager = values.managerId === undefined ? undefined : await usersIn(visit).byId(values.managerId);
     const parts = ATTRIBUTE_GROUPS.map(({ group, attributes }): Part => {
       const set = attributes.filter(({ name }) => group === 'Account' || values[name] !== undefined);
       const facts = set.map(({ name, label }): Fact => {
         const text = values[name] ?? '';
+        if (name === 'managerId' && manager !== undefined)
+          return { label, value: { text: manager.label, href: addressOfUser(manager.id) } };
         return { label, value: name === 'email' && text !== '' ? [{ text }, confirmed] : text };
       });
       return { kind: 'facts', title: group, facts: group === 'Account' ? [...facts, ...account] : facts };
@@ -113,9 +118,11 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectToChange(visit);
     const values = valuesOf(subject);
+    const { kind: _, ...manager } = attributeField({ name: 'managerId', label: 'Manager ID' }, undefined, 'Work');
+    const managerField = await pickField(usersIn(visit), { ...manager, value: values.managerId, none: 'No manager' }, typed);
     const fields = ATTRIBUTE_GROUPS.flatMap(({ group, attributes }) =>
       attributes.flatMap((attribute) => [
-        attributeField(attribute, values[attribute.name], group),
+        attribute.name === 'managerId' ? managerField : attributeField(attribute, values[attribute.name], group),
         ...(attribute.name === 'email' ? emailVerifiedField(visit.request, subject.user.emailVerified, group) : []),
       ]),
     );
@@ -128,7 +135,14 @@ const edit: ConsolePage = {
     const { services, request } = visit;
     const { user } = await subjectToChange(visit);
     const isAsked = emailVerifiedField(request, false).length > 0;
-    const given = { ...givenAttributes(typedValues(FIELDS, form)), ...(isAsked && givenVerification(form, user.emailVerified)) };
+    const managerId = (form.get('managerId') ?? '').trim();
+    // An ID of another system stays until another user is chosen.
+    const isSame = managerId === (user.profile.managerId ?? '');
+    const typed = {
+      ...typedValues(FIELDS, form),
+      managerId: isSame ? managerId : await pickedId(usersIn(visit), 'managerId', managerId),
+    };
+    const given = { ...givenAttributes(typed), ...(isAsked && givenVerification(form, user.emailVerified)) };
     const profile = parse(userProfile, given);
     const { attributes } = await currentUserSchema(services);
     const { id } = await changeUser(

@@ -1,5 +1,6 @@
-/** Options for choosing organizations, departments, groups and applications in forms. */
+/** Options for choosing organizations, departments, groups, applications, roles and scopes in forms. */
 
+import { listRoleNames } from '../../features/application-roles/application-roles.service.ts';
 import { listApplications } from '../../features/applications/application-lists.service.ts';
 import { getApplication } from '../../features/applications/applications.service.ts';
 import { fullName } from '../../features/claims/claims.policy.ts';
@@ -8,7 +9,8 @@ import { lineAbove, withDepth } from '../../features/organizations/department-tr
 import { departmentTree } from '../../features/organizations/departments.service.ts';
 import type { Department } from '../../features/organizations/organizations.resource.ts';
 import { getOrganization, listOrganizations } from '../../features/organizations/organizations.service.ts';
-import { suggestUsers } from '../../features/users/user-lists.service.ts';
+import { listServerScopes } from '../../features/scopes/scopes.service.ts';
+import { searchUsers } from '../../features/users/user-lists.service.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { getUser } from '../../features/users/users.service.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
@@ -89,7 +91,8 @@ export const usersIn = ({ services, request }: Pick<ConsoleRequest, 'services' |
   what: 'users',
   async find(words, most) {
     if (!isPrintable(words)) return [];
-    const items = await suggestUsers(services, searched(words), most, request);
+    const window = { page: 1, size: most, sort: { by: 'name', descending: false } } as const;
+    const { items } = await searchUsers(services, { q: searched(words), filter: 'id pr' }, window, request);
     return items.map((user) => ({ id: user.id, label: userLabel(user) }));
   },
   async byId(id) {
@@ -122,4 +125,24 @@ export const applicationsIn = ({ services }: Pick<ConsoleRequest, 'services'>): 
     const found = await orNone(getApplication(services, id));
     return found && { id, label: found.label };
   },
+});
+
+// Conditions name roles and scopes, so their names are their IDs here; a name that is gone stays.
+const named = (name: string): Candidate => ({ id: name, label: name });
+
+/** Roles of all applications. */
+export const roleNamesIn = ({ services }: Pick<ConsoleRequest, 'services'>): Candidates => ({
+  what: 'application-roles',
+  find: async (words, most) =>
+    isPrintable(words) ? (await listRoleNames(services, searched(words), most)).map(({ name }) => named(name)) : [],
+  byId: async (name) => named(name),
+});
+
+export const scopesIn = ({ services }: Pick<ConsoleRequest, 'services'>, serverId: string): Candidates => ({
+  what: 'scopes',
+  find: async (words, most) =>
+    isPrintable(words)
+      ? (await listServerScopes(services, serverId, searched(words), { limit: most })).items.map(({ name }) => named(name))
+      : [],
+  byId: async (name) => named(name),
 });

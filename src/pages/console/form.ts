@@ -32,10 +32,10 @@ interface Common {
 
 /**
  * A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, typed or picked, `file`: the file's
- * text.
+ * text, `tel`: a phone number.
  */
 export interface LineField extends Common {
-  readonly kind?: 'line' | 'file' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
+  readonly kind?: 'line' | 'file' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'tel' | 'url';
   /** Initial value; default: empty. */
   readonly value?: string | undefined;
   /** Kinds of objects that the field names, as in console addresses, with spaces between, e.g. `users` (views/public/pick.js). */
@@ -91,6 +91,10 @@ export interface PickField extends Common {
   readonly kind: 'pick';
   /** Kind of the objects, as in console addresses, e.g. `users`. */
   readonly what: string;
+  /** The objects are chosen by their names instead of their IDs. */
+  readonly byName?: boolean;
+  /** ID of the object that they are part of. */
+  readonly within?: string;
   readonly picked: readonly Option[];
   /** Search results that are not selected yet. */
   readonly found: readonly Option[];
@@ -134,6 +138,7 @@ export function formPage(
     problems,
     hasPick: fields.some(({ kind }) => kind === 'pick'),
     hasFile: fields.some(({ kind }) => kind === 'file'),
+    hasEmail: fields.some(({ kind }) => kind === 'email'),
   };
   const scripts = [...(copies.length > 0 ? ['copy.js'] : []), ...pickScripts(fields)];
   return { ...page, view: 'form', scripts, locals };

@@ -74,6 +74,10 @@ export interface PickerField extends Omit<ChoiceField, 'options' | 'kind' | 'req
 export async function pickField(candidates: Candidates, { none, value = '', hint, ...field }: PickerField, typed: Typed): Promise<Field> {
   // A browser does not send a form whose hidden fields miss a value.
   const required = none === undefined && field.when === undefined;
+  const chosen = value === '' ? undefined : await candidates.byId(value);
+  /** The value stays among the options, even if it is out of reach or of another system. */
+  const withValue = (found: readonly Candidate[]): readonly Candidate[] =>
+    value === '' || found.some(({ id }) => id === value) ? found : [...found, { id: value, label: chosen?.label ?? value }];
   const listed = (found: readonly Candidate[]): Field => ({
     ...field,
     required,
@@ -82,7 +86,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     suggest: candidates.what ?? '',
     options: [
       { value: '', label: none ?? 'Choose one' },
-      ...found.map(({ id, label, shown }) => ({ value: id, label: shown ?? verbatim(label) })),
+      ...withValue(found).map(({ id, label, shown }) => ({ value: id, label: shown ?? verbatim(label) })),
     ],
   });
   const few = await candidates.find('', SHORT + 1);
@@ -92,7 +96,6 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     const found = await candidates.find(words, FOUND + 1);
     if (found.length > 1 && found.length <= FOUND) return listed(found);
   }
-  const chosen = value === '' ? undefined : await candidates.byId(value);
   const type = phrase('Type the beginning of its name. If several match, you choose one.');
   const how = none === undefined ? type : phrase('{how} Empty: {none}.', { how: type, none: asPhrase(none) });
   return {
@@ -100,7 +103,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     required,
     ...(candidates.what !== undefined && { suggest: candidates.what }),
     hint: hint === undefined ? how : phrase('{hint} {how}', { hint: asPhrase(hint), how }),
-    value: chosen && `${chosen.label.trim()} (${chosen.id})`,
+    value: chosen === undefined ? value : `${chosen.label.trim()} (${chosen.id})`,
   };
 }
 

@@ -5,15 +5,18 @@
  */
 
 import { mayCall } from '../../features/administrators/administration.policy.ts';
+import { listRoleNames } from '../../features/application-roles/application-roles.service.ts';
 import { searchApplications } from '../../features/applications/application-lists.service.ts';
 import { pageAuthorizationServers } from '../../features/authorization-servers/authorization-servers.service.ts';
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { searchGroups } from '../../features/groups/groups.service.ts';
 import { listOrganizations } from '../../features/organizations/organizations.service.ts';
-import { suggestUsers } from '../../features/users/user-lists.service.ts';
+import { listServerScopes } from '../../features/scopes/scopes.service.ts';
+import { searchUsers, type UserQuery } from '../../features/users/user-lists.service.ts';
 import { type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { detailPage, type Part, type Piece } from './detail-page.ts';
+import { countOf } from './list-state.ts';
 import { menuFor } from './navigation.ts';
 import type { ConsolePage, ConsoleRequest } from './page.ts';
 
@@ -35,8 +38,15 @@ interface Found {
 const page = (by: string, size: number) => ({ page: 1, size, sort: { by, descending: false } });
 const at = (home: string, id: string): string => `/admin/${home}/${encodeURIComponent(id)}`;
 
+/** An exact ID, user name or e-mail address comes first. */
 async function users({ services, request }: ConsoleRequest, q: string, most: number): Promise<Found> {
-  const items = await suggestUsers(services, q, most, request);
+  const find = async (query: UserQuery) => (await searchUsers(services, query, page('name', most), request)).items;
+  const value = JSON.stringify(q);
+  const [exact, others] = await Promise.all([
+    find({ filter: `id eq ${value} or profile.login eq ${value} or profile.email eq ${value}` }),
+    find({ q, filter: 'id pr' }),
+  ]);
+  const items = [...exact, ...others.filter(({ id }) => exact.every((one) => one.id !== id))].slice(0, most);
   return {
     title: 'Users',
     columns: ['User name', 'Name'],
@@ -88,6 +98,32 @@ async function servers({ services }: ConsoleRequest, q: string, most: number): P
   };
 }
 
+async function applicationRoles({ services }: ConsoleRequest, q: string, most: number): Promise<Found> {
+  const found = await listRoleNames(services, q, most);
+  return {
+    title: 'Roles',
+    columns: ['Name', 'Application'],
+    rows: found.map(({ name, id, applicationId, application, applications: count }) => [
+      { text: name, href: `${at('applications', applicationId)}/roles/${encodeURIComponent(id)}` },
+      count === 1 ? application : countOf(count, 'application'),
+    ]),
+  };
+}
+
+/** Of the authorization server in `within`. */
+async function scopes({ services, query }: ConsoleRequest, q: string, most: number): Promise<Found> {
+  const serverId = query.get('within') ?? '';
+  const items = isPrintable(serverId) ? (await listServerScopes(services, serverId, q, { limit: most })).items : [];
+  return {
+    title: 'Scopes',
+    columns: ['Name', 'Display name'],
+    rows: items.map(({ id, name, displayName }) => [
+      { text: name, href: `${at('api/servers', serverId)}/scopes/${encodeURIComponent(id)}` },
+      displayName ?? '',
+    ]),
+  };
+}
+
 /** Pages whose name in the administrator's language, or in English, has each word in it. */
 function pages({ request, translate }: ConsoleRequest, q: string): Found {
   const words = q.toLowerCase().split(/\s+/);
@@ -120,12 +156,19 @@ const KINDS = {
   applications: { access: 'service', search: applications },
   'api/servers': { access: 'service', search: servers },
 } as const;
+/** Only for pickers. */
+const PARTS = {
+  'application-roles': { access: 'service', search: applicationRoles },
+  scopes: { access: 'service', search: scopes },
+} as const;
 
 /** One or two statements for each kind. @param only kinds; empty: all, and what is not an object */
 async function find(visit: ConsoleRequest, q: string, only: readonly string[]): Promise<readonly Found[]> {
   const may = (access: 'service' | 'organizations') => mayCall(visit.request.roles, access, 'read');
   const isAll = only.length === 0;
-  const searches = Object.entries(KINDS).filter(([kind, { access }]) => may(access) && (isAll || only.includes(kind)));
+  const searches = Object.entries(isAll ? KINDS : { ...KINDS, ...PARTS }).filter(
+    ([kind, { access }]) => may(access) && (isAll || only.includes(kind)),
+  );
   const found = await Promise.all(searches.map(([, { search }]) => search(visit, q, isAll ? MOST : MOST_PICKED)));
   if (!isAll) return found;
   const isSearched = may('service') && (REQUEST_ID.test(q) || found.every(({ rows }) => rows.length === 0));

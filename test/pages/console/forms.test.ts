@@ -74,6 +74,57 @@ test('days are typed as days; a rule names users and groups out of a search, wit
   assert.doesNotMatch(wordsOf(await agent.visit(saved.url.pathname)), /The rule is created\./, 'a notice shows once');
 });
 
+test('a manager, roles and scopes are chosen from a search; what another system wrote stays', async (t) => {
+  const service = await startService(t);
+  const ada = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
+  const bob = await service.createUser({ firstName: 'Bob', lastName: 'Byron' });
+  await service.api('POST', `/users/${bob.id}`, { profile: { managerId: 'E-4711' } });
+  await service.api('POST', '/authorizationServers', {
+    id: 'forms',
+    name: 'Forms',
+    registration: { mode: 'OPEN', allowedScopes: ['gone'] },
+  });
+  for (const label of ['Shop', 'Store']) {
+    const app = await service.api('POST', '/apps', { label, settings: { oauthClient: { redirect_uris: ['https://app.example/cb'] } } });
+    assert.equal((await service.api('POST', `/apps/${app.body.id}/roles`, { name: 'order-editor' })).status, 201);
+  }
+  const { agent } = await enter(service);
+  const managerOf = async () => (await service.api('GET', `/users/${bob.id}`)).body.profile.managerId;
+  const edit = `/admin/users/${bob.id}/edit`;
+  const before = await agent.visit(edit);
+  assert.match(before.text, /<option value="E-4711" selected>E-4711</);
+  await agent.submit(before, 'console-form', { title: 'Poet' });
+  assert.equal(await managerOf(), 'E-4711');
+  const unknown = await agent.submit(before, 'console-form', { managerId: 'E-4712' });
+  assert.match(unknown.text, /id="managerId-problem">Does not exist here/);
+  const chosen = await agent.submit(before, 'console-form', { managerId: ada.id });
+  assert.equal(await managerOf(), ada.id);
+  assert.match(chosen.text, new RegExp(`<a href="/admin/users/${ada.id}"><bdi>Ada Lovelace – `));
+  await agent.submit(await agent.visit(edit), 'console-form', { managerId: '' });
+  assert.equal(await managerOf(), undefined);
+
+  const server = await agent.visit('/admin/api/servers/forms/edit');
+  const scopes = await agent.submit(server, 'console-form', { 'registrationScopes-q': 'prof', 'look-up': 'registrationScopes' });
+  assert.match(scopes.text, /value="gone" checked/);
+  assert.match(scopes.text, /type="checkbox" value="profile">/);
+  await agent.submit(scopes, 'console-form', { registrationScopes: ['gone', 'profile'] });
+  const { registration } = (await service.api('GET', '/authorizationServers/forms')).body;
+  assert.deepEqual(registration.allowedScopes, ['gone', 'profile']);
+
+  const { body: policies } = await service.api('GET', '/authorizationServers/forms/policies');
+  const rule = await agent.visit(`/admin/api/servers/forms/policies/${policies[0].id}/rules/new`);
+  const found = await agent.submit(rule, 'console-form', { name: 'Editors', people: 'some', 'roles-q': 'editor', 'look-up': 'roles' });
+  assert.equal([...found.text.matchAll(/value="order-editor"/g)].length, 1, 'a name once, whatever the number of its applications');
+  await agent.submit(found, 'console-form', { roles: 'order-editor' });
+  const { body: rules } = await service.api('GET', `/authorizationServers/forms/policies/${policies[0].id}/rules`);
+  assert.deepEqual(rules.at(-1).conditions.people.roles, { include: ['order-editor'] });
+  const search = async (query: string) => wordsOf(await agent.visit(`/admin/search?${query}`));
+  assert.match(await search('q=order&only=application-roles'), /Roles Name Application order-editor 2 applications/);
+  assert.match(await search('q=prof&only=scopes&within=forms'), /Scopes Name Display name profile/);
+  assert.doesNotMatch(await search('q=order-editor'), /Roles Name/, 'only for pickers');
+  assert.match(await search('q=prof&only=scopes&within=%00'), /Scopes/);
+});
+
 test('an emptied field has the default that its hint names', async (t) => {
   const service = await startService(t);
   await service.api('POST', '/authorizationServers', { id: 'forms', name: 'Forms', accessTokenLifetimeMinutes: 5 });
@@ -108,6 +159,32 @@ test('an emptied field has the default that its hint names', async (t) => {
   const { protocol, policy } = (await service.api('GET', '/idps')).body[0];
   assert.deepEqual([protocol.issuer.url, policy.subject.userNameTemplate.template], ['https://accounts.google.com', 'idpuser.email']);
 });
+
+test(
+  'an e-mail address, a phone number and a URL have their own keyboards, and an address with other letters stays as it is',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const { window, page } = await enterInBrowser(browser, service, '/users/new');
+    const typeOf = (name: string) => page.locator(`#${name}`).evaluate(({ type, inputMode }: never) => `${type} ${inputMode}`);
+    assert.equal(await typeOf('email'), 'email email');
+    await page.fill('#login', 'joerg');
+    await page.fill('#email', 'jörg@example.com');
+    await page.getByLabel('Not yet').check();
+    await page.click('#submit');
+    await page.waitForURL(/\/users\/usr_\w+$/);
+    await page.goto(`${page.url()}/edit`);
+    assert.equal(await typeOf('email'), 'text email');
+    assert.equal(await page.inputValue('#email'), 'jörg@example.com');
+    await page.click('.advanced-fields > summary');
+    const kinds = { secondEmail: 'email email', mobilePhone: 'tel ', primaryPhone: 'tel ', website: 'url ' };
+    for (const [name, kind] of Object.entries(kinds)) assert.equal(await typeOf(name), kind, name);
+    await page.fill('#email', 'no address');
+    await page.click('#submit');
+    assert.equal(await page.textContent('#email-problem'), 'Must be an e-mail address');
+    assert.equal(await page.inputValue('#email'), 'no address', 'what was typed stays');
+    window.assertQuiet();
+  }),
+);
 
 test(
   'with script a rule finds users while one types, and a choice shows its fields',
@@ -172,6 +249,14 @@ test(
     await page.waitForURL(/\/policies\/pol_\w+$/);
     const { body: rules } = await service.api('GET', `/authorizationServers/default/policies/${policies[0].id}/rules`);
     assert.deepEqual(rules.at(-1).conditions.people.users, { include: [ada.id] });
+
+    await page.goto(`${service.baseUrl}/admin/api/servers/default/edit`);
+    await page.click('.advanced-fields > summary');
+    await page.getByRole('combobox', { name: 'Search: Scopes of registered clients' }).fill('prof');
+    await page.locator('#registrationScopes-q-options li').first().waitFor();
+    await press('ArrowDown');
+    await press('Enter');
+    assert.equal(await page.locator('#registrationScopes .chosen input').inputValue(), 'profile', 'a scope is chosen by its name');
 
     await page.goto(`${service.baseUrl}/admin/reports/log?target=x`);
     const target = page.getByRole('combobox', { name: 'Target' });
