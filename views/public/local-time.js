@@ -1,4 +1,4 @@
-// Times in the viewer's own time zone; the server's text, in UTC, shows on hover.
+// Times in the viewer's own time zone, and in UTC on hover, where the server wrote UTC.
 const date = {
   day: 'numeric',
   month: 'short',
@@ -11,6 +11,7 @@ const { lang } = document.documentElement;
 const locale = lang === 'en' ? 'en-GB' : lang;
 const usual = new Intl.DateTimeFormat(locale, date);
 const exact = new Intl.DateTimeFormat(locale, { ...date, second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'long' });
 // In a long list the year of now and the zone would take half the column.
 const short = new Intl.DateTimeFormat(locale, { ...date, year: undefined, second: '2-digit', fractionalSecondDigits: 3 });
 function localize(part) {
@@ -18,11 +19,13 @@ function localize(part) {
     const moment = new Date(time.dateTime);
     // A day without a time of day is the same everywhere.
     if (!time.dateTime.includes('T') || Number.isNaN(moment.getTime())) continue;
-    time.title = time.textContent;
+    time.title ||= time.textContent;
     const isOfNow = time.closest('.dense') !== null && moment.getFullYear() === new Date().getFullYear();
-    time.textContent = (isOfNow ? short : 'exact' in time.dataset ? exact : usual).format(moment);
+    time.textContent = ('day' in time.dataset ? day : isOfNow ? short : 'exact' in time.dataset ? exact : usual).format(moment);
   }
 }
 localize(document);
+for (const line of document.querySelectorAll('[data-zone]'))
+  line.textContent = line.dataset.zone.replace('{zone}', usual.resolvedOptions().timeZone);
 // Rows that a script adds later (live.js).
 document.addEventListener('rows', ({ target }) => localize(target));

@@ -3,11 +3,11 @@
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';

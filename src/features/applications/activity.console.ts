@@ -3,10 +3,10 @@
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf, momentOrNull } from '../../platform/i18n/times.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
 import {

@@ -5,12 +5,12 @@ import { detailPage, type Part, type TablePart, type WordsPart } from '../../pag
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { searchedElsewhere } from '../../pages/console/stacked-pages.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import type { BulkItem } from '../bulk/bulk.resource.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { chooseGroups } from '../groups/choose-groups.console.ts';

@@ -3,9 +3,9 @@
  */
 
 import { detailPage, type Fact, type FactsPart, type Part } from '../../pages/console/detail-page.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { listRefusals } from '../audit/logs.service.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';

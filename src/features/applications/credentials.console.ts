@@ -2,11 +2,11 @@
 
 import { type Content, detailPage, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { phrase, type Text } from '../../platform/i18n/phrase.ts';
+import { momentOf, momentOrNull } from '../../platform/i18n/times.ts';
 import {
   applicationCrumbs,
   applicationIn,

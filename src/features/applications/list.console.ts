@@ -3,8 +3,8 @@
 import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { momentOf, momentOrNull } from '../../platform/i18n/times.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { searchApplications } from './application-lists.service.ts';
 import {

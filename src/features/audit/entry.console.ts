@@ -1,8 +1,8 @@
 /** One event of the system log: its data, its changes, and the other events of the request. */
 import { type Content, detailPage, type Fact, type Part, type Piece } from '../../pages/console/detail-page.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { describeDecision } from './decision-text.console.ts';
 import { addressOfEntry, LOG, partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';

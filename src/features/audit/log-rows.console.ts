@@ -1,7 +1,7 @@
 /** An event as one line of a list. In the system log, each value is a link that filters by it. */
 import type { Content, Piece, TableRow } from '../../pages/console/detail-page.ts';
-import { exactMomentOf } from '../../pages/console/moments.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { exactMomentOf } from '../../platform/i18n/times.ts';
 import { describeDecision } from './decision-text.console.ts';
 import { addressOfEntry, LOG, partyPiece } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';

@@ -2,6 +2,7 @@
 import type Koa from 'koa';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { momentOf, timesIn } from '../../platform/i18n/times.ts';
 import type { DetailType } from '../authorization-details/detail-types.resource.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
@@ -26,8 +27,6 @@ export async function confirmRequestPage(pages: Pages, ctx: Koa.Context, facts: 
   const language = pageLanguage(ctx, facts.uiLocales);
   const { text, lang } = language;
   const title = text('request.title', { application: facts.application });
-  const at = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  const moment = (seconds: number): string => `${at.format(seconds * 1000)} UTC`;
   await pages.render(ctx, 'confirm-request', {
     ...language,
     title,
@@ -35,8 +34,10 @@ export async function confirmRequestPage(pages: Pages, ctx: Koa.Context, facts: 
     message: facts.message,
     application: facts.application,
     details: facts.details.map(({ detail, type }) => detailInLanguage(language, detail, type)),
-    requested: moment(facts.requestedAt),
-    expires: moment(facts.expiresAt),
+    requested: momentOf(new Date(facts.requestedAt * 1000)),
+    expires: momentOf(new Date(facts.expiresAt * 1000)),
+    time: timesIn(lang).element,
+    scripts: ['local-time.js'],
     action: facts.action,
     fields: facts.fields,
     all: REQUESTS_PAGE,

@@ -2,18 +2,16 @@
  * `/account/requests`: pending sign-in requests of applications (CIBA). Each request links to its server's page. With the code of a request, as in
  * the e-mail, the page opens that request.
  */
-import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
+import { draw, ownPage, redirectAfterChange } from '../../pages/account/page.ts';
 import { parameterOf } from '../../pages/hosted/carried-parameters.ts';
 import { seeOther } from '../../platform/http/forms.ts';
-import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { findApplication } from '../applications/application-lists.service.ts';
 import { addressOfRequest, requestsWaitingFor } from './request-mails.service.ts';
 
 /** GET /account/requests, with or without the code of a request */
 export const requestsPage = ownPage('requests', async (deps, ctx, visit) => {
   const { database, config } = deps.services;
-  const language = pageLanguage(ctx);
-  const { zone, moment } = times(language, visit.user);
   const waiting = await requestsWaitingFor(database, visit.user.id);
   const code = parameterOf(ctx, 'code');
   if (code !== undefined) {
@@ -28,7 +26,7 @@ export const requestsPage = ownPage('requests', async (deps, ctx, visit) => {
     if (application?.status !== 'ACTIVE') return [];
     const { message, requested, expires } = request;
     const href = addressOfRequest(config.baseUrl, request);
-    return [{ label: application.label, message, requested: moment(requested), expires: moment(expires), href }];
+    return [{ label: application.label, message, requested: momentOf(requested), expires: momentOf(expires), href }];
   });
-  await draw(deps, ctx, visit, 'account/requests', { page: 'requests' }, { requests, zone });
+  await draw(deps, ctx, visit, 'account/requests', { page: 'requests' }, { requests });
 });

@@ -1,10 +1,11 @@
 /** `/account/permissions`: the permissions and data of each application, by consent or trust, and their removal. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
+import { draw, ownPage, redirectAfterChange } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { logoOf } from '../../pages/hosted/page-models.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { dayOf } from '../../platform/i18n/times.ts';
 import { applicationFacts } from '../applications/applications.account.ts';
 import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
 import { inLanguage } from '../scopes/scope-text.hosted.ts';
@@ -14,12 +15,11 @@ import { endOwnPermission, listOwnPermissions } from './own-permissions.service.
 /** GET /account/permissions */
 export const permissionsPage = ownPage('permissions', async (deps, ctx, visit) => {
   const language = pageLanguage(ctx);
-  const { day } = times(language, visit.user);
   const found = await listOwnPermissions(deps.services, visit.user.id);
   const permissions = found.map((permission) => ({
     ...permission,
     ...logoOf(applicationFacts({ id: permission.applicationId, label: permission.label, settings: permission.settings })),
-    since: permission.since && day(permission.since),
+    since: permission.since && dayOf(permission.since),
     details: permission.details.map(({ detail, type }) => detailInLanguage(language, detail, type)),
     scopes: permission.scopes.map(({ scope, ...words }) => inLanguage(language, { name: scope, ...words })),
   }));

@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tone } from '../../pages/console/detail-page.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { counted, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { mayCall, type RoleType } from '../administrators/administration.policy.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { WAITING_SIGN_UPS } from '../users/list.console.ts';

@@ -4,6 +4,7 @@ import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { momentOf, timesIn } from '../../platform/i18n/times.ts';
 import type { DetailType } from '../authorization-details/detail-types.resource.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
@@ -73,7 +74,6 @@ export async function confirmDevicePage(pages: Pages, ctx: Koa.Context, facts: C
   const language = pageLanguage(ctx, facts.uiLocales);
   const { text, lang } = language;
   const title = text('device.title', { application: facts.application });
-  const at = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
   await pages.render(ctx, 'confirm-device', {
     ...language,
     title,
@@ -85,7 +85,9 @@ export async function confirmDevicePage(pages: Pages, ctx: Koa.Context, facts: C
     network: text(facts.place.isSameNetwork ? 'device.same-network' : 'device.other-network'),
     application: facts.application,
     details: facts.details.map(({ detail, type }) => detailInLanguage(language, detail, type)),
-    requested: `${at.format(facts.requestedAt * 1000)} UTC`,
+    requested: momentOf(new Date(facts.requestedAt * 1000)),
+    time: timesIn(lang).element,
+    scripts: ['local-time.js'],
     action: facts.action,
     fields: facts.fields,
   });

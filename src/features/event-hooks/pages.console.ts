@@ -4,12 +4,12 @@ import { detailPage, listPage, type Part } from '../../pages/console/detail-page
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { counted, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
+import { momentOf, momentOrNull } from '../../platform/i18n/times.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
 import { EVENT_WORDS } from '../audit/event-words.console.ts';

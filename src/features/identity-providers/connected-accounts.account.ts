@@ -9,6 +9,7 @@ import { framedOn, redirectAfterChange } from '../../pages/account/page.ts';
 import { type HostedDeps, visitor } from '../../pages/hosted/deps.ts';
 import type { DrawInFrame } from '../../pages/hosted/page-models.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { dayOf } from '../../platform/i18n/times.ts';
 import { findConsoleUser } from '../administrators/administrators.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
 import { isFreshSignIn } from '../sign-in/fresh-sign-in.service.ts';
@@ -20,12 +21,12 @@ import { explainProblem } from './upstream-problem.hosted.ts';
 import { addressOut, consumeCallback, showContinuePage } from './upstream-redirect.hosted.ts';
 
 /** Data shown on the page. */
-export async function accountsOn({ services, config }: HostedDeps, ctx: Koa.Context, user: User, day: (at: Date) => string) {
+export async function accountsOn({ services, config }: HostedDeps, ctx: Koa.Context, user: User) {
   const { connected, others } = await ownLinks(services, user.id);
   return {
     connected: await Promise.all(
       connected.map(async ({ idpId, name, knownAs, created, lastUsed }) => ({
-        ...{ id: idpId, name, knownAs, since: day(created), lastUsed: lastUsed && day(lastUsed) },
+        ...{ id: idpId, name, knownAs, since: dayOf(created), lastUsed: lastUsed && dayOf(lastUsed) },
         onlyWay: await isOnlyWay(services, services.database.knex, user, idpId, visitor(ctx, config)),
       })),
     ),

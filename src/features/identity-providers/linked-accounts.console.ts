@@ -3,10 +3,10 @@
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';

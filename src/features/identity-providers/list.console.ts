@@ -3,11 +3,11 @@
 import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type ListColumns, searched } from '../../pages/console/list-state.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import type { Window } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';

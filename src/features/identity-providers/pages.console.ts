@@ -3,12 +3,12 @@
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { providerFields } from './fields.console.ts';
 import {

@@ -5,11 +5,11 @@
 
 import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { Action, ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import type { MailFailure } from '../../platform/mail/transport.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfEntry } from '../audit/event-links.console.ts';

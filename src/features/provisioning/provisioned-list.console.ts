@@ -3,7 +3,7 @@ import type { TablePart } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
-import { momentOf } from '../../pages/console/moments.ts';
+import { momentOf } from 'XX';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';

@@ -2,11 +2,11 @@
 import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type Part, type TablePart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { searchedElsewhere } from '../../pages/console/stacked-pages.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { momentOrNull } from '../../platform/i18n/times.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import {
   applicationCrumbs,

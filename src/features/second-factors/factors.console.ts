@@ -3,11 +3,11 @@
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf, momentOrNull } from '../../platform/i18n/times.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { userTarget } from '../users/user-reach.service.ts';

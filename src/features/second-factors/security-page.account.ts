@@ -4,11 +4,12 @@
  */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { draw, framedOn, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
+import { draw, framedOn, ownPage, redirectAfterChange } from '../../pages/account/page.ts';
 import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { dayOf } from '../../platform/i18n/times.ts';
 import { accountsOn } from '../identity-providers/connected-accounts.account.ts';
 import { typesToEnrol } from '../message-factors/message-enrolment.service.ts';
 import { acceptedPasskeys } from '../passkeys/passkey-signals.service.ts';
@@ -27,21 +28,20 @@ export const securityPage = ownPage('security', async (deps, ctx, visit) => {
   const own = await ownFactors(deps.services, visit.user.id, visitor(ctx, deps.config));
   if (own === undefined) return seeOther(ctx, signInFor('security'));
   const language = pageLanguage(ctx);
-  const { day } = times(language, visit.user);
   const locals = {
     factors: own.factors.map(({ id, type, name, created, lastUsed, ...factor }) => ({
       ...{ id, type, name },
       disabled: 'status' in factor && factor.status === 'DISABLED',
-      added: day(created),
-      used: lastUsed && day(lastUsed),
+      added: dayOf(created),
+      used: lastUsed && dayOf(lastUsed),
       onlyWay: id === own.onlyWay,
     })),
     messageTypes: await typesToEnrol(deps.services, own.user, visit.session.amr, visitor(ctx, deps.config)),
     passkeysPossible: passkeyRelyingParty(deps.config) !== undefined,
     recoveryCodes: own.recoveryCodes,
     signals: await acceptedPasskeys(deps.services, own.user),
-    ...(await accountsOn(deps, ctx, own.user, day)),
-    ...(await trustedBrowsersOn(deps, language, visit.user.id, day)),
+    ...(await accountsOn(deps, ctx, own.user)),
+    ...(await trustedBrowsersOn(deps, language, visit.user.id)),
     action: (step: string) => `${SECURITY_PAGE}/${step}`,
   };
   const drawing = { page: 'security', heading: language.text('security.title'), scripts: ['passkey-signals.js'] } as const;

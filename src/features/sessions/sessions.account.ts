@@ -3,9 +3,10 @@
  */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
+import { draw, ownPage, redirectAfterChange } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { findApplication } from '../applications/application-lists.service.ts';
 import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
 import { browserName } from './browser-name.policy.ts';
@@ -14,7 +15,6 @@ import { endOwnOtherSession, endOwnOtherSessions, listOwnSessions } from './own-
 /** GET /account/sessions */
 export const sessionsPage = ownPage('sessions', async (deps, ctx, visit) => {
   const language = pageLanguage(ctx);
-  const { zone, moment } = times(language, visit.user);
   const list = new Intl.ListFormat(language.lang);
   const found = await listOwnSessions(deps.services, visit.user.id, visit.session.uid);
   const labels = await labelsOf(deps, new Set(found.flatMap(({ applications }) => applications)));
@@ -23,11 +23,11 @@ export const sessionsPage = ownPage('sessions', async (deps, ctx, visit) => {
     current: session.current,
     browser: browserName(session.userAgent ?? '') ?? language.text('account.sessions.unknown'),
     address: session.ipAddress,
-    signedIn: session.signedIn && moment(session.signedIn),
-    lastSeen: session.lastSeen && moment(session.lastSeen),
+    signedIn: session.signedIn && momentOf(session.signedIn),
+    lastSeen: session.lastSeen && momentOf(session.lastSeen),
     applications: list.format(session.applications.flatMap((id) => labels.get(id) ?? [])),
   }));
-  await draw(deps, ctx, visit, 'account/sessions', { page: 'sessions' }, { sessions, zone });
+  await draw(deps, ctx, visit, 'account/sessions', { page: 'sessions' }, { sessions });
 });
 
 async function labelsOf({ services }: AccountDeps, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {

@@ -2,10 +2,10 @@
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { counted, phrase, series } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { MESSAGE_FACTORS, type MessageFactorName } from '../message-factors/message-factors.policy.ts';

@@ -3,20 +3,21 @@ import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { redirectAfterChange } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import type { Language } from '../../platform/i18n/messages.ts';
+import { dayOf } from '../../platform/i18n/times.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
 import { endOwnTrust, listOwnTrustedBrowsers } from './trusted-browsers.service.ts';
 
 /** Data shown on the page. */
-export async function trustedBrowsersOn({ services }: AccountDeps, { text }: Language, userId: string, day: (at: Date) => string) {
+export async function trustedBrowsersOn({ services }: AccountDeps, { text }: Language, userId: string) {
   const browsers = await listOwnTrustedBrowsers(services, userId);
   return {
     trustedBrowsers: browsers.map(({ id, userAgent, ipAddress, lastUsed, expiresAt }) => ({
       id,
       name: browserName(userAgent) ?? text('account.sessions.unknown'),
       address: ipAddress,
-      used: lastUsed && day(lastUsed),
-      until: day(expiresAt),
+      used: lastUsed && dayOf(lastUsed),
+      until: dayOf(expiresAt),
     })),
   };
 }

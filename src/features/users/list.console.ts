@@ -11,11 +11,11 @@ import {
   type SortedBy,
   sortableColumns,
 } from '../../pages/console/list-state.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { momentOf, momentOrNull } from '../../platform/i18n/times.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfDraft } from '../bulk/bulk.console.ts';

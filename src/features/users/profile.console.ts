@@ -3,10 +3,10 @@
 import { usersIn } from '../../pages/console/candidates.ts';
 import type { Content, Fact, Part } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf, momentOrNull } from '../../platform/i18n/times.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password.policy.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';

@@ -9,8 +9,9 @@ import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
 import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
-import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
+import { isMessageKey, type MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage, rememberRequestedLanguage } from '../../platform/i18n/page-language.ts';
+import { timesIn } from '../../platform/i18n/times.ts';
 import { APPLICATION_PARAMETER, parameterOf } from '../hosted/carried-parameters.ts';
 import { accountLabel, type DrawInFrame, type FormProblem, webAddress } from '../hosted/page-models.ts';
 import type { AccountDeps } from './account-deps.ts';
@@ -101,6 +102,7 @@ export async function draw(
   const language = pageLanguage(ctx);
   const { text } = language;
   const title = heading ?? text(TITLES[page]);
+  const zone = ownZone(user);
   const done = parameterOf(ctx, 'done');
   const key = `account.done.${done}`;
   const all = {
@@ -116,7 +118,9 @@ export async function draw(
     problems,
     hidden: deps.formTokens.field(ctx, user.id),
     stylesheets: ['frame.css', 'account.css'],
-    scripts: ['reload-when-stale.js', ...scripts],
+    time: timesIn(language.lang, zone).element,
+    zone,
+    scripts: ['reload-when-stale.js', ...(zone === undefined ? ['local-time.js'] : []), ...scripts],
     ...locals,
   };
   await deps.pages.render(ctx, view, all, { status, frame: 'account/frame', images });
@@ -156,11 +160,8 @@ function decoded(value: string): string {
   }
 }
 
-/** Formats times in the user's language and, if set, their time zone. */
-export function times({ lang }: Language, { profile }: User) {
+/** The time zone of the user's profile; undefined: none, so that pages show UTC, and with script the zone of the browser. */
+function ownZone({ profile }: User): string | undefined {
   const own = profile.zoneinfo ?? profile.timezone ?? '';
-  const zone = own !== '' && isTimeZone(own) ? own : 'UTC';
-  const day = new Intl.DateTimeFormat(lang, { dateStyle: 'long', timeZone: zone });
-  const moment = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone });
-  return { zone, day: (at: Date) => day.format(at), moment: (at: Date) => moment.format(at) };
+  return own !== '' && isTimeZone(own) ? own : undefined;
 }

@@ -1,12 +1,12 @@
 /** The pages of the console that show objects: lists, facts and texts to copy, below each other. One view renders all of them. */
 import type { IconName } from '../../platform/http/icons.ts';
 import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
+import type { Moment } from '../../platform/i18n/times.ts';
 import { drawnActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
 import { chipsOf } from './chips.ts';
 import { type Choosing, drawnChoosing } from './choosing.ts';
 import { drawnFields, type Field, pickScripts } from './form.ts';
-import type { Moment } from './moments.ts';
 import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Status, type Typed } from './page.ts';
 
 /** Colour of a status. */

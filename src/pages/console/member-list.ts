@@ -6,9 +6,9 @@ import { addressOfUser } from '../../features/users/user-page.console.ts';
 import { userStatusPiece } from '../../features/users/user-status.console.ts';
 import type { JoinedUser, MemberOrder } from '../../features/users/users.resource.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import type { Content } from './detail-page.ts';
 import type { SortedBy } from './list-state.ts';
-import { momentOf } from './moments.ts';
 
 type MemberColumn = string | SortedBy<MemberOrder>;
 

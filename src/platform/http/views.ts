@@ -1,6 +1,6 @@
 /**
  * Renders the pages of the service: `views/<name>.ejs` inside `views/layout.ejs`, with the headers of every page. Views escape all values
- * (`<%= %>`); only the rendered body, in the layout and in a frame, and icons are inserted as HTML.
+ * (`<%= %>`); only the rendered body, in the layout and in a frame, icons and times are inserted as HTML.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

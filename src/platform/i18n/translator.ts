@@ -8,6 +8,7 @@ import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
 import type { Language } from './messages.ts';
 import { Phrase, type Text, type Value } from './phrase.ts';
+import { localeOf, type Moment, timesIn } from './times.ts';
 
 /** A text with a count has a form for each category of the language (CLDR plural rules). */
 type Translation = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
@@ -20,9 +21,6 @@ interface Catalog {
 
 const CATALOGS: Readonly<Record<string, Catalog>> = { de, es, 'zh-Hans': zh };
 
-/** The locale of dates and numbers; English is British. */
-const localeOf = (lang: string): string => (lang === 'en' ? 'en-GB' : lang);
-
 export interface Translator {
   /** A text of a page: strings are translated. */
   t(text: Text | undefined): string;
@@ -34,8 +32,10 @@ export interface Translator {
   shortDate(date: Date): string;
   /** @returns e.g. “09:00”, in UTC */
   clock(date: Date): string;
-  /** A time in UTC; the browser shows it in its own time zone. @param moment.iso ISO 8601 @param moment.isExact with milliseconds */
-  when(moment: { readonly iso: string; readonly isExact?: boolean }): string;
+  /** A time in UTC, without markup. */
+  when(moment: Moment): string;
+  /** The same as an HTML element; the browser shows it in its own time zone. */
+  time(moment: Moment): string;
 }
 
 const PLACEHOLDER = /\{(\w+)\}/g;
@@ -120,12 +120,7 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
   const plural = new Intl.PluralRules(locale);
   const list = new Intl.ListFormat(locale);
   const either = new Intl.ListFormat(locale, { type: 'disjunction' });
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  // Logs show times with milliseconds.
-  const exact = new Intl.DateTimeFormat(locale, {
-    ...{ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-    ...{ fractionalSecondDigits: 3, hourCycle: 'h23', timeZone: 'UTC' },
-  });
+  const times = timesIn(lang);
   const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' });
 
@@ -175,7 +170,7 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
   function v(value: Value): string {
     if (typeof value === 'string') return value;
     if (typeof value === 'number') return number.format(value);
-    if (value instanceof Date) return when({ iso: value.toISOString() });
+    if (value instanceof Date) return times.text({ iso: value.toISOString() });
     return value instanceof Phrase ? ofPhrase(value) : list.format(value.map(v));
   }
 
@@ -186,14 +181,11 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
     return typeof translation === 'string' ? translation : (translation?.other ?? missing(text));
   }
 
-  function when({ iso, isExact = false }: { readonly iso: string; readonly isExact?: boolean }): string {
-    return `${(isExact ? exact : moment).format(new Date(iso))}\u00a0UTC`;
-  }
-
   return {
     t,
     v,
-    when,
+    when: times.text,
+    time: times.element,
     shortDate: (date) => short.format(date),
     clock: (date) => clock.format(date),
     sentence: (text) => {

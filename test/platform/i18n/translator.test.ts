@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideStep, LIFECYCLE_STEPS, USER_STATUSES } from '../../../src/features/users/user-lifecycle.policy.ts';
 import { counted, phrase, quoted, refusalText, series, verbatim } from '../../../src/platform/i18n/phrase.ts';
+import { timesIn } from '../../../src/platform/i18n/times.ts';
 import { translatorOf } from '../../../src/platform/i18n/translator.ts';
 
 const english = translatorOf({ lang: 'en' });
@@ -25,6 +26,16 @@ test('numbers, dates and lists follow the language', () => {
   assert.equal(german.v(12_345), '12.345');
   assert.equal(english.when({ iso: '2026-11-21T14:15:00.000Z' }), '21 Nov 2026, 14:15\u00a0UTC');
   assert.equal(german.when({ iso: '2026-11-21T14:15:00.000Z' }), '21.11.2026, 14:15\u00a0UTC');
+  const iso = '2026-11-21T23:15:07.000Z';
+  assert.equal(english.time({ iso }), `<time datetime="${iso}">21 Nov 2026, 23:15\u00a0UTC</time>`, 'the browser makes it its own');
+  assert.equal(
+    timesIn('en', 'Asia/Tokyo').element({ iso }),
+    `<time datetime="${iso}" title="21 Nov 2026, 23:15\u00a0UTC">22 Nov 2026, 08:15</time>`,
+  );
+  assert.equal(
+    timesIn('de', 'Asia/Tokyo').element({ iso, isDay: true }),
+    `<time datetime="${iso}" data-day title="21.11.2026, 23:15\u00a0UTC">22. November 2026</time>`,
+  );
   assert.match(german.when({ iso: '2026-11-21T14:15:07.123Z', isExact: true }), /14:15:07,123/);
   assert.equal(english.v([phrase('an access token'), quoted('x')]), 'an access token and “x”');
   assert.equal(german.v([phrase('an access token'), quoted('x')]), 'ein Access-Token und „x“');
