@@ -71,7 +71,7 @@ function factsOf(event: StoredEvent): readonly Fact[] {
     { label: 'From', value: client.ipAddress ?? none('Not known') },
     { label: 'Browser or tool', value: client.userAgent || none('Not known') },
     { label: 'Request', value: transactionId ?? none('None. The service did this itself.') },
-    { label: 'Id', value: uuid, copy: true },
+    { label: 'ID', value: uuid, copy: true },
   ];
 }
 

@@ -100,7 +100,7 @@ const list: ConsolePage = {
 
 const ID: Field = {
   name: 'id',
-  label: 'Id',
+  label: 'ID',
   hint: 'The last part of its issuer: a to z, 0 to 9, hyphen and underscore, e.g. “orders”. It cannot be changed later. Empty: the service chooses one.',
 };
 

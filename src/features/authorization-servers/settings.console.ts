@@ -90,7 +90,7 @@ const settings: ConsolePage = {
 
 const factsOf = ({ server, home }: ServerSubject): readonly Fact[] => [
   { label: 'Status', value: serverStatus(server.status) },
-  { label: 'Id', value: server.id, copy: true },
+  { label: 'ID', value: server.id, copy: true },
   ...audiencesOf(server).map(
     (audience, at): Fact => ({
       label: at === 0 ? 'Audience' : phrase('Audience {number}', { number: at + 1 }),

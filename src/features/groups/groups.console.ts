@@ -132,7 +132,7 @@ const detail: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'Description', value: group.description },
-            { label: 'Id', value: group.id, copy: true },
+            { label: 'ID', value: group.id, copy: true },
             { label: 'Created', value: { moment: momentOf(group.created) } },
             { label: 'Last change', value: { moment: momentOf(group.lastUpdated) } },
           ],

@@ -163,9 +163,9 @@ const one: ConsolePage = {
                   : phrase('Manual'),
             },
             { label: 'E-mail domains', value: emailDomains === undefined ? phrase('All') : emailDomains.join(', ') },
-            { label: 'Id', value: id, copy: true },
+            { label: 'ID', value: id, copy: true },
             { label: 'Added', value: { moment: momentOf(provider.created) } },
-            { label: 'Changed', value: { moment: momentOf(provider.lastUpdated) } },
+            { label: 'Last change', value: { moment: momentOf(provider.lastUpdated) } },
           ],
         },
         ...(status === 'ACTIVE'

@@ -84,6 +84,7 @@ const test: ConsolePage = {
             name: 'data',
             label: 'Data of the request',
             kind: 'description',
+            rows: 12,
             value: JSON.stringify(sampleData(hook, visit.services.config.baseUrl), null, 2),
             hint: 'JSON. The sample can be changed.',
           },

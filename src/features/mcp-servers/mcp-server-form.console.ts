@@ -67,7 +67,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
     },
     {
       name: 'id',
-      label: 'Id',
+      label: 'ID',
       group: 'Authorization server',
       hint: 'The last part of its issuer: a to z, 0 to 9, hyphen and underscore, e.g. “orders”. It cannot be changed later. Empty: the service chooses one.',
       ...(isNew !== undefined && { when: isNew }),

@@ -94,7 +94,7 @@ const policy: ConsolePage = {
         },
         {
           kind: 'words',
-          title: 'Always so',
+          title: 'Fixed rules',
           paragraphs: [
             'The 49,000 most common passwords are rejected, also with digits or symbols added, and so are passwords made of the user’s names or of the name of this service.',
             'There are no rules about capitals, digits and symbols: they make passwords harder to remember, but no harder to guess (NIST SP 800-63B).',

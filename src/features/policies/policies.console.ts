@@ -132,7 +132,7 @@ const detail: ConsolePage = {
           facts: [
             { label: 'For', value: await clientsInWords(visit, policy) },
             { label: 'Priority', value: policy.priority },
-            { label: 'Id', value: policy.id, copy: true },
+            { label: 'ID', value: policy.id, copy: true },
           ],
         },
         rules,

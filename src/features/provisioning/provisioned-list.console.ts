@@ -3,12 +3,12 @@ import type { TablePart } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
-import { momentOf } from 'XX';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { momentOf } from '../../platform/i18n/times.ts';
 import {
   applicationCrumbs,
   applicationIn,

@@ -13,13 +13,16 @@ const HOME = '/admin/security/sessions';
 const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Sessions', href: HOME }];
 
 const days = (count: number): Phrase => counted(count, '{count} day', '{count} days');
+const hours = (count: number): Phrase => counted(count, '{count} hour', '{count} hours');
 /** Long spans are hard to read in minutes. */
 const inWords = (minutes: number): Phrase => {
   const exact = counted(minutes, '{count} minute', '{count} minutes');
+  if (minutes < 60) return exact;
+  if (minutes % 1440 === 0) return days(minutes / 1440);
+  if (minutes % 60 === 0) return hours(minutes / 60);
   if (minutes < 120) return exact;
-  return minutes < 2880
-    ? phrase('{minutes} (about {rounded})', { minutes: exact, rounded: counted(Math.round(minutes / 60), '{count} hour', '{count} hours') })
-    : phrase('{minutes} (about {rounded})', { minutes: exact, rounded: days(Math.round(minutes / 1440)) });
+  const rounded = minutes < 2880 ? hours(Math.round(minutes / 60)) : days(Math.round(minutes / 1440));
+  return phrase('{minutes} (about {rounded})', { minutes: exact, rounded });
 };
 
 const show: ConsolePage = {

@@ -178,9 +178,9 @@ const one: ConsolePage = {
             { label: 'Delivery', value: phrase(METHODS[stream.method]) },
             { label: 'Address', value: { text: stream.endpointUrl ?? pollAddress(visit.services.config, stream.id), code: true } },
             { label: 'Authorization header', value: phrase(stream.authorization === null ? 'No' : 'Yes') },
-            { label: 'Id', value: stream.id, copy: true },
+            { label: 'ID', value: stream.id, copy: true },
             { label: 'Created', value: { moment: momentOf(stream.created) } },
-            { label: 'Changed', value: { moment: momentOf(stream.lastUpdated) } },
+            { label: 'Last change', value: { moment: momentOf(stream.lastUpdated) } },
           ],
         },
         {
