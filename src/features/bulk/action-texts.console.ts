@@ -24,6 +24,8 @@ export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; reado
   'inline-hooks': { row: 'hook', list: '/admin/api/inline-hooks' },
   'signal-streams': { row: 'stream', list: '/admin/api/signal-streams' },
   servers: { row: 'authorization server', list: '/admin/api/servers' },
+  policies: { row: 'access policy' },
+  rules: { row: 'rule' },
   scopes: { row: 'scope' },
   claims: { row: 'claim' },
   factors: { row: 'second factor' },
@@ -193,5 +195,28 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     does: 'Users of the organization sign in like everybody else. Members and linked accounts stay.',
     danger: true,
     affects: affects('organizationProvider', { domains: 'domain' }),
+  },
+  'policies.activate': { label: 'Activate', does: 'The policies are evaluated from now on, in the order of the list.' },
+  'policies.deactivate': {
+    label: 'Deactivate',
+    does: 'The policies are skipped. Applications without another policy that applies get no tokens.',
+    danger: true,
+  },
+  'policies.delete': {
+    label: 'Delete',
+    does: 'Deletes the policies with their rules. Applications without another policy that applies get no tokens. This cannot be undone.',
+    danger: true,
+    affects: affects('policy', { rules: 'rule' }),
+  },
+  'rules.activate': { label: 'Activate', does: 'The rules are evaluated from now on, in the order of the list.' },
+  'rules.deactivate': {
+    label: 'Deactivate',
+    does: 'The rules are skipped. Requests that no other rule matches are refused.',
+    danger: true,
+  },
+  'rules.delete': {
+    label: 'Delete',
+    does: 'Deletes the rules. Requests that no other rule matches are refused. This cannot be undone.',
+    danger: true,
   },
 };

@@ -25,6 +25,9 @@ import { removeProviderOf } from '../organization-providers/organization-provide
 import { deleteOrganizationRole } from '../organization-roles/organization-roles.service.ts';
 import { removeMember } from '../organizations/members.service.ts';
 import { deleteOrganization } from '../organizations/organizations.service.ts';
+import type { PolicyStatus } from '../policies/policies.resource.ts';
+import { deletePolicy, setPolicyStatus } from '../policies/policies.service.ts';
+import { deleteRule, setRuleStatus } from '../policies/policy-rules.service.ts';
 import { pushNow } from '../provisioning/provisioning.service.ts';
 import { deleteServerScope } from '../scopes/scopes.service.ts';
 import { resetUserFactor, resetUserFactors } from '../second-factors/factors.service.ts';
@@ -60,6 +63,14 @@ const step = (name: Parameters<typeof takeStep>[2]) =>
 
 const stream = (status: StreamStatus) =>
   onRow('service', (services, { id }, request) => setStreamStatus(services, id, { status, reason: null, notify: true }, request));
+
+const policyStatus = (status: PolicyStatus) =>
+  onRow('service', (services, { serverId = '', id }, request) => setPolicyStatus(services, serverId, id, status, request));
+
+const ruleStatus = (status: PolicyStatus) =>
+  onRow('service', (services, { serverId = '', policyId = '', id }, request) =>
+    setRuleStatus(services, { serverId, policyId }, id, status, request),
+  );
 
 export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'users.activate': onUser('organizations', (services, id, request) => activateUser(services, id, { sendEmail: true }, request)),
@@ -148,6 +159,14 @@ export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'domains.remove': onRow('organizations', (services, { orgId = '', id }, request) => removeDomain(services, orgId, id, request)),
   'organization-providers.remove': onRow('organizations', (services, { orgId = '', id }, request) =>
     removeProviderOf(services, orgId, id, request),
+  ),
+  'policies.activate': policyStatus('ACTIVE'),
+  'policies.deactivate': policyStatus('INACTIVE'),
+  'policies.delete': onRow('service', (services, { serverId = '', id }, request) => deletePolicy(services, serverId, id, request)),
+  'rules.activate': ruleStatus('ACTIVE'),
+  'rules.deactivate': ruleStatus('INACTIVE'),
+  'rules.delete': onRow('service', (services, { serverId = '', policyId = '', id }, request) =>
+    deleteRule(services, { serverId, policyId }, id, request),
   ),
   'users.import': {
     access: 'organizations',

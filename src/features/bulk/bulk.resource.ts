@@ -66,6 +66,12 @@ export const BULK_ACTIONS = [
   'organization-roles.delete',
   'domains.remove',
   'organization-providers.remove',
+  'policies.activate',
+  'policies.deactivate',
+  'policies.delete',
+  'rules.activate',
+  'rules.deactivate',
+  'rules.delete',
 ] as const;
 
 export type BulkActionName = (typeof BULK_ACTIONS)[number];

@@ -2,111 +2,36 @@
 
 import { z } from 'zod';
 import { applicationsIn } from '../../pages/console/candidates.ts';
-import { detailPage, type Piece, type TablePart, type TableRow } from '../../pages/console/detail-page.ts';
+import { detailPage, type TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
-import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickManyField } from '../../pages/console/picker.ts';
-import { inPages } from '../../platform/database/paging.ts';
-import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
-import { idsNamed, namesOf } from '../authorization-servers/references.console.ts';
-import {
-  crumbsBelow,
-  type ServerSubject,
-  serverPage,
-  serverSubject,
-  subjectWithParts,
-} from '../authorization-servers/server-page.console.ts';
+import { idsNamed } from '../authorization-servers/references.console.ts';
+import { type ServerSubject, serverSubject, subjectWithParts } from '../authorization-servers/server-page.console.ts';
 import { ALL_CLIENTS } from './access-policy.policy.ts';
-import { movesOf, placeField, policyStatus, priorityOf, statusSteps } from './ordering.console.ts';
+import { placeField, policyStatus, priorityOf, statusSteps } from './ordering.console.ts';
 import type { Policy } from './policies.resource.ts';
 import {
   createPolicy,
   deletePolicy,
-  getPolicy,
   listPolicies,
   movePolicy,
   type PolicyInput,
   replacePolicy,
   setPolicyStatus,
 } from './policies.service.ts';
+import { addressOfPolicy, clientsInWords, crumbsOfPolicies, homeOfPolicies, policyList, policyOf } from './policy-list.console.ts';
 import { listRules } from './policy-rules.service.ts';
-import { rulesTable } from './rules-table.console.ts';
-
-const homeOf = ({ home }: ServerSubject): string => `${home}/policies`;
-export const addressOfPolicy = (subject: ServerSubject, { id }: Policy): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
-const crumbsOfPolicies = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Access policies', href: homeOf(subject) });
-
-export const policyOf = ({ services, params }: ConsoleRequest, { server }: ServerSubject): Promise<Policy> =>
-  getPolicy(services, server.id, params.policyId ?? '');
-
-/** More names than these are counted. */
-const SHOWN = 3;
-
-/** The first names, and how many there are besides. */
-const namesInWords = (names: readonly string[], count: number): Phrase =>
-  count > names.length ? phrase('{names} and {count} more', { names: series(names), count: count - names.length }) : series(names);
-
-/** Description of the policy's clients. */
-async function clientsInWords(visit: ConsoleRequest, { clients }: Policy): Promise<Piece> {
-  if (clients.includes(ALL_CLIENTS)) return { text: 'All applications', soft: true };
-  if (clients.length === 0) return { text: 'No application', soft: true };
-  const names = await namesOf(visit, 'application', clients.slice(0, SHOWN));
-  return { text: namesInWords(names, clients.length) };
-}
-
-const COLUMNS: ListColumns = ['Name', 'Priority', 'For', 'Rules', 'Status'];
-
-const list: ConsolePage = {
-  path: '/api/servers/:serverId/policies',
-  access: 'service',
-  async show(visit) {
-    const subject = await serverSubject(visit);
-    const all = await listPolicies(visit.services, subject.server.id);
-    const { items, total } = inPages(all, pageIn(visit.query, COLUMNS));
-    const rows: TableRow[] = [];
-    for (const policy of items) rows.push(await rowOf(visit, subject, policy, all.length));
-    const create = { label: 'Create access policy', href: `${homeOf(subject)}/new`, main: true };
-    return serverPage(subject, {
-      lead: 'Policies decide which tokens are issued. The first active policy that applies to the application decides, by its first active rule that matches. If none matches, access is denied.',
-      actions: subject.hasOwnParts ? [create] : [],
-      parts: [
-        {
-          kind: 'table',
-          name: 'Access policies',
-          rows,
-          empty: 'No access policies, so no application gets tokens here. Create one.',
-          ...(subject.hasOwnParts && { emptyAction: create }),
-          ...paged(homeOf(subject), visit.query, COLUMNS, { total }, 'access policy', 'access policies'),
-        },
-      ],
-    });
-  },
-};
-
-async function rowOf(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, count: number): Promise<TableRow> {
-  const address = addressOfPolicy(subject, policy);
-  const rules = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
-  const shownNames = rules.slice(0, SHOWN).map(({ name }) => name);
-  return {
-    cells: [
-      { text: policy.name, href: address },
-      policy.priority,
-      await clientsInWords(visit, policy),
-      namesInWords(shownNames, rules.length),
-      policyStatus(policy.status),
-    ],
-    ...(subject.hasOwnParts && { buttons: movesOf(address, policy.priority, count) }),
-  };
-}
+import { draftForRules, rulesTable } from './rules-table.console.ts';
 
 const detail: ConsolePage = {
   path: '/api/servers/:serverId/policies/:policyId',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const subject = await serverSubject(visit);
     const policy = await policyOf(visit, subject);
     const address = addressOfPolicy(subject, policy);
@@ -119,7 +44,7 @@ const detail: ConsolePage = {
         : { label: 'Activate', href: `${address}/activate` },
       { label: 'Delete', href: `${address}/delete` },
     ];
-    const rules: TablePart = await rulesTable(visit, subject, policy, address);
+    const rules: TablePart = await rulesTable(visit, subject, policy, { address, typed });
     return detailPage({
       title: verbatim(policy.name),
       status: policyStatus(policy.status),
@@ -138,6 +63,10 @@ const detail: ConsolePage = {
         rules,
       ],
     });
+  },
+  async receive(visit, form) {
+    const subject = await subjectWithParts(visit);
+    return draftForRules(visit, await policyOf(visit, subject), form);
   },
 };
 
@@ -195,7 +124,7 @@ const create: ConsolePage = {
     const title = 'Create access policy';
     const facts = ['It is evaluated last, after the existing ones. It allows nothing until it has a rule.'];
     const fields = await fieldsFor(visit, undefined, typed);
-    return formPage({ title, crumbs: crumbsOfPolicies(subject), facts, fields, submit: title, cancel: homeOf(subject) }, typed);
+    return formPage({ title, crumbs: crumbsOfPolicies(subject), facts, fields, submit: title, cancel: homeOfPolicies(subject) }, typed);
   },
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
@@ -238,14 +167,14 @@ const move: ConsolePage = {
     const fields = [placeField(await listPolicies(visit.services, subject.server.id), policy)];
     const page = { title: phrase('Move “{policy}”', { policy: policy.name }), crumbs: crumbsBelowPolicy(subject, policy), fields };
     return formPage(
-      { ...page, facts: ['The first policy that applies to the application decides.'], submit: 'Move', cancel: homeOf(subject) },
+      { ...page, facts: ['The first policy that applies to the application decides.'], submit: 'Move', cancel: homeOfPolicies(subject) },
       typed,
     );
   },
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
     await movePolicy(visit.services, subject.server.id, visit.params.policyId ?? '', priorityOf(form), visit.request);
-    return { goTo: homeOf(subject), notice: 'policy-moved' };
+    return { goTo: homeOfPolicies(subject), notice: 'policy-moved' };
   },
 };
 
@@ -291,8 +220,8 @@ const remove: ConsolePage = {
   async receive(visit) {
     const subject = await subjectWithParts(visit);
     await deletePolicy(visit.services, subject.server.id, visit.params.policyId ?? '', visit.request);
-    return { goTo: homeOf(subject), notice: 'policy-deleted' };
+    return { goTo: homeOfPolicies(subject), notice: 'policy-deleted' };
   },
 };
 
-export const serverPolicies: readonly ConsolePage[] = [list, create, detail, edit, move, activate, deactivate, remove];
+export const serverPolicies: readonly ConsolePage[] = [policyList, create, detail, edit, move, activate, deactivate, remove];

@@ -1,14 +1,16 @@
 /** The rules of an access policy as a table, with each condition in words. */
 
 import type { Piece, TablePart, TableRow } from '../../pages/console/detail-page.ts';
+import { piecesOf } from '../../pages/console/downloads.ts';
 import { durationOf } from '../../pages/console/durations.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
-import type { ConsoleRequest } from '../../pages/console/page.ts';
+import type { ConsoleRequest, GoTo, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
-import { inPages } from '../../platform/database/paging.ts';
+import { inPages, type Window } from '../../platform/database/paging.ts';
 import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { namesOf } from '../authorization-servers/references.console.ts';
 import type { ServerSubject } from '../authorization-servers/server-page.console.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import {
   ANY,
   CIBA_GRANT,
@@ -42,7 +44,13 @@ const short = (names: readonly (string | Phrase)[], count: number): Phrase =>
 
 const COLUMNS: ListColumns = ['Name', 'Priority', 'For', 'Lifetimes', 'Status'];
 
-export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, address: string): Promise<TablePart> {
+/** @param address of the policy's page */
+export async function rulesTable(
+  visit: ConsoleRequest,
+  subject: ServerSubject,
+  policy: Policy,
+  { address, typed }: { readonly address: string; readonly typed: Typed },
+): Promise<TablePart> {
   const all = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
   const { items, total } = inPages(all, pageIn(visit.query, COLUMNS));
   const rows: TableRow[] = [];
@@ -52,11 +60,22 @@ export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, 
     title: 'Rules',
     lead: 'Evaluated top to bottom. The first matching active rule grants access; if none matches, access is denied.',
     name: 'Rules',
+    ...(subject.hasOwnParts && { choosing: choosingAction(visit, address, typed, { kind: 'rules', total }) }),
     rows,
     empty: 'No rules, so its applications get no tokens. Create one.',
     ...(subject.hasOwnParts && { emptyAction: { label: 'Create rule', href: `${address}/rules/new` } }),
     ...paged(address, visit.query, COLUMNS, { total }, 'rule'),
   };
+}
+
+/** Drafts the action for the selected rules. @throws {ApiError} validation: no row is selected, or no action */
+export function draftForRules(visit: ConsoleRequest, { serverId, id: policyId }: Policy, form: URLSearchParams): Promise<GoTo> {
+  const rules = async (window: Window) => inPages(await listRules(visit.services, { serverId, policyId }), window);
+  return draftForList(visit, form, {
+    kind: 'rules',
+    pieces: piecesOf(visit.query, COLUMNS, rules),
+    rowOf: ({ id, name }) => ({ name, item: { id, serverId, policyId } }),
+  });
 }
 
 async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: string, rule: PolicyRule, count: number): Promise<TableRow> {
@@ -66,6 +85,7 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: str
     { label: 'Delete', href: `${address}/delete` },
   ];
   return {
+    value: rule.id,
     cells: [
       rule.name,
       rule.priority,

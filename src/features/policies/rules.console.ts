@@ -11,8 +11,9 @@ import { idsNamed } from '../authorization-servers/references.console.ts';
 import { subjectWithParts } from '../authorization-servers/server-page.console.ts';
 import { ANY, type RuleConditions } from './access-policy.policy.ts';
 import { placeField, priorityOf, statusSteps } from './ordering.console.ts';
-import { addressOfPolicy, crumbsBelowPolicy, policyOf } from './policies.console.ts';
+import { crumbsBelowPolicy } from './policies.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
+import { addressOfPolicy, policyOf } from './policy-list.console.ts';
 import {
   createRule,
   deleteRule,

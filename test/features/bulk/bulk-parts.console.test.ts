@@ -30,6 +30,8 @@ const REMOVALS = new Map<string, RegExp | undefined>([
   ['links.remove', undefined],
   ['assignments.remove', /there is no direct assignment/],
   ['zones.delete', /rule/],
+  ['rules.delete', undefined],
+  ['policies.delete', undefined],
   ['application-roles.delete', undefined],
   ['organization-roles.delete', /not found/i],
   ['organization-providers.remove', undefined],
