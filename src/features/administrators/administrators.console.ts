@@ -58,7 +58,7 @@ const list: ConsolePage = {
             ]),
             userStatusPiece(status),
           ],
-          actions: [{ label: isChangeable ? 'Change' : 'View', href: `${addressOfUser(userId)}/roles` }],
+          actions: [{ label: isChangeable ? 'Edit' : 'View', href: `${addressOfUser(userId)}/roles` }],
         })),
         empty: type === undefined ? 'There is no administrator.' : 'Nobody has this role.',
         search: {

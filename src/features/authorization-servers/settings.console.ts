@@ -67,7 +67,7 @@ const settings: ConsolePage = {
             ? undefined
             : verbatim(server.description),
       actions: [
-        ...(isChangeable ? [{ label: 'Change settings', href: `${home}/edit`, main: true }] : []),
+        ...(isChangeable ? [{ label: 'Edit settings', href: `${home}/edit`, main: true }] : []),
         { label: 'Registration', href: `${home}/registration` },
         { label: 'Protect an API', href: `${home}/protect` },
         ...(isBuiltIn ? [] : [{ label: 'MCP server', href: `${home}/mcp` }]),
@@ -155,7 +155,7 @@ const edit: ConsolePage = {
     const facts = subject.isBuiltIn
       ? ['You can change the profile, lifetimes and keys of the built-in authorization server. The rest is fixed.']
       : ['A change applies to new tokens. Issued tokens stay as they are.'];
-    const page = { title: 'Change settings', crumbs: crumbsBelow(subject), facts, fields: await fieldsFor(visit, subject, typed) };
+    const page = { title: 'Edit settings', crumbs: crumbsBelow(subject), facts, fields: await fieldsFor(visit, subject, typed) };
     return formPage({ ...page, submit: 'Save', cancel: subject.home }, typed);
   },
   async receive(visit, form) {

@@ -57,7 +57,7 @@ const show: ConsolePage = {
       title: 'Bots',
       lead: 'Browsers solve a small computation, which makes thousands of requests expensive. Users notice nothing.',
       crumbs: [{ label: 'Security' }],
-      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
+      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Edit', href: `${HOME}/edit`, main: true }] : [],
       parts: [
         { kind: 'facts', facts: BOT_PURPOSES.map((name) => ({ label: PURPOSES[name], value: phrase(MODES[settings[name]]) })) },
         {
@@ -81,7 +81,7 @@ const edit: ConsolePage = {
   async show({ services }, typed) {
     const crumbs = [{ label: 'Security' }, { label: 'Bots', href: HOME }];
     const fields = fieldsOf(await readSettings(services, 'bots'));
-    return formPage({ title: 'Change bot protection', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
+    return formPage({ title: 'Edit bot protection', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
     await changeSettings(services, 'bots', parse(settingsBodies.bots, typedValues(fieldsOf(BOT_DEFAULTS), form)), request);

@@ -200,7 +200,7 @@ const one: ConsolePage = {
     const verify: Action = { label: isVerified ? 'Verify again' : 'Verify', href: `${at}/verify`, main: !isVerified };
     const step = isActive ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
     const test = isActive && isVerified ? [{ label: 'Send test event', href: `${at}/test` }] : [];
-    const actions = [verify, ...test, { label: 'Change', href: `${at}/edit` }, { label: 'New secret', href: `${at}/secret` }, step];
+    const actions = [verify, ...test, { label: 'Edit', href: `${at}/edit` }, { label: 'New secret', href: `${at}/secret` }, step];
     const unverified: Part = {
       kind: 'words',
       tone: 'warning',
@@ -243,7 +243,7 @@ const edit: ConsolePage = {
     const cancel = eventHookPath(hook.id);
     return formPage(
       {
-        title: phrase('Change {hook}', { hook: hook.name }),
+        title: phrase('Edit {hook}', { hook: hook.name }),
         crumbs: eventHookCrumbs(hook),
         fields: hookFields(hook),
         submit: 'Save',

@@ -138,7 +138,7 @@ const one: ConsolePage = {
       status: identityProviderStatus(provider),
       crumbs: IDENTITY_PROVIDER_CRUMBS,
       tabs: identityProviderTabs(id),
-      actions: mayWrite(visit) ? [{ label: 'Change', href: `${at}/edit` }, step, { label: 'Delete', href: `${at}/delete` }] : [],
+      actions: mayWrite(visit) ? [{ label: 'Edit', href: `${at}/edit` }, step, { label: 'Delete', href: `${at}/delete` }] : [],
       parts: [
         {
           kind: 'facts',
@@ -196,7 +196,7 @@ const edit: ConsolePage = {
     const provider = await providerIn(visit);
     return formPage(
       {
-        title: phrase('Change {provider}', { provider: provider.name }),
+        title: phrase('Edit {provider}', { provider: provider.name }),
         crumbs: identityProviderCrumbs(provider),
         copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, provider.id) }],
         fields: await providerFields(visit, provider, false, typed),

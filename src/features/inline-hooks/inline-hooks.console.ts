@@ -145,7 +145,7 @@ const one: ConsolePage = {
     const step = status === 'ACTIVE' ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
     const actions = [
       { label: 'Test', href: `${at}/test`, main: true },
-      { label: 'Change', href: `${at}/edit` },
+      { label: 'Edit', href: `${at}/edit` },
       { label: 'New secret', href: `${at}/secret` },
       step,
       { label: 'Delete', href: `${at}/delete`, danger: true },
@@ -182,7 +182,7 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const hook = await inlineHookOf(visit);
     const page = {
-      title: phrase('Change {hook}', { hook: hook.name }),
+      title: phrase('Edit {hook}', { hook: hook.name }),
       crumbs: inlineHookCrumbs(hook),
       fields: inlineHookFormFields(hook),
     };

@@ -36,7 +36,7 @@ const show: ConsolePage = {
     return detailPage({
       ...organizationHead(visit, organization),
       lead: 'On the pages where members sign in for the organization, and in its invitations.',
-      actions: mayWrite ? [preview, { label: 'Change', href: `${home}/edit`, main: true }] : [preview],
+      actions: mayWrite ? [preview, { label: 'Edit', href: `${home}/edit`, main: true }] : [preview],
       parts: [
         {
           kind: 'facts',
@@ -89,7 +89,7 @@ const edit: ConsolePage = {
     const { organization, branding } = await brandingOf(visit);
     return formPage(
       {
-        title: 'Change the branding',
+        title: 'Edit the branding',
         crumbs: [...organizationCrumbs(organization), { label: 'Branding', href: homeOf(organization.id) }],
         facts: [
           'A colour with too little contrast is refused, and the nearest accessible one is suggested (WCAG 2.2: 4.5:1 for text, 3:1 for the edges of buttons).',

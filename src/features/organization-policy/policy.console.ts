@@ -62,7 +62,7 @@ const show: ConsolePage = {
     const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_PROVIDERS');
     return detailPage({
       ...organizationHead(visit, organization),
-      actions: isChangeable ? [{ label: 'Change', href: `${homeOf(organization.id)}/edit`, main: true }] : [],
+      actions: isChangeable ? [{ label: 'Edit', href: `${homeOf(organization.id)}/edit`, main: true }] : [],
       parts: [
         {
           kind: 'facts',
@@ -120,7 +120,7 @@ const edit: ConsolePage = {
     const policy = await readOrganizationPolicy(visit.services, organization.id, visit.request);
     return formPage(
       {
-        title: 'Change the sign-in policy',
+        title: 'Edit the sign-in policy',
         crumbs: [...organizationCrumbs(organization), { label: 'Policy', href: homeOf(organization.id) }],
         facts: ['Changes also apply to existing sessions, from their next use.'],
         fields: fieldsOf(policy),

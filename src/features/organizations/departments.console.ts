@@ -99,7 +99,7 @@ const detail: ConsolePage = {
         main: true,
       },
       list,
-      { label: 'Change or move', href: `${home}/edit` },
+      { label: 'Edit or move', href: `${home}/edit` },
       { label: 'Delete', href: `${home}/delete` },
     ];
     return {
@@ -135,7 +135,7 @@ const edit: ConsolePage = {
     const cancel = homeOf(organization.id, department.id);
     return formPage(
       {
-        title: 'Change department',
+        title: 'Edit department',
         crumbs: [...crumbs, { label: verbatim(department.name), href: cancel }],
         fields: await fieldsFor(
           departments.filter(({ id }) => !own.has(id)),

@@ -77,7 +77,7 @@ const policy: ConsolePage = {
       title: 'Passwords',
       lead: 'Rules for every new password.',
       crumbs: [{ label: 'Security' }],
-      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
+      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Edit', href: `${HOME}/edit`, main: true }] : [],
       parts: [
         {
           kind: 'facts',
@@ -113,7 +113,7 @@ const edit: ConsolePage = {
   async show({ services }, typed) {
     const fields = fieldsOf(await readSettings(services, 'password'));
     const crumbs = [{ label: 'Security' }, { label: 'Passwords', href: HOME }];
-    return formPage({ title: 'Change the password policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
+    return formPage({ title: 'Edit the password policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
     const {

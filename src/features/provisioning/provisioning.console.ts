@@ -41,7 +41,7 @@ async function settingsOf(visit: ConsoleRequest, application: Application, targe
   const actions = [
     ...(isActive ? [{ label: 'Push now', href: `${home}/push`, main: true }] : []),
     { label: 'Dry run', href: `${home}/plan` },
-    { label: 'Change', href: `${home}/edit` },
+    { label: 'Edit', href: `${home}/edit` },
     { label: 'Remove', href: `${home}/remove`, danger: true },
   ];
   return {

@@ -30,7 +30,7 @@ const show: ConsolePage = {
   access: 'service',
   async show({ services, request }) {
     const { sessionIdleMinutes, sessionLifetimeDays } = await readSettings(services, 'sign-in');
-    const edit = { label: 'Change', href: `${HOME}/edit`, main: true };
+    const edit = { label: 'Edit', href: `${HOME}/edit`, main: true };
     return detailPage({
       title: 'Sessions',
       lead: 'A session is one browser in which a user is signed in. While it lasts, applications sign the user in without asking.',
@@ -91,7 +91,7 @@ const edit: ConsolePage = {
   async show({ services }, typed) {
     const fields = fieldsFor(await readSettings(services, 'sign-in'));
     const facts = ['Changes also apply to existing sessions, from their next use.'];
-    return formPage({ title: 'Change sessions', crumbs: CRUMBS, facts, fields, submit: 'Save', cancel: HOME }, typed);
+    return formPage({ title: 'Edit sessions', crumbs: CRUMBS, facts, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
     const changes = parse(settingsBodies['sign-in'], typedValues(fieldsFor(DEFAULT_SETTINGS['sign-in']), form));

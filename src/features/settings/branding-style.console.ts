@@ -54,7 +54,7 @@ const show: ConsolePage = {
       tabs: TABS,
       actions: [
         { label: 'Preview', href: `${HOME}/preview` },
-        ...(mayWrite(visit) ? [{ label: 'Change', href: `${STYLE}/edit`, main: true }] : []),
+        ...(mayWrite(visit) ? [{ label: 'Edit', href: `${STYLE}/edit`, main: true }] : []),
       ],
       parts: [{ kind: 'facts', facts }, colours],
     });
@@ -103,7 +103,7 @@ function brandingIn(held: Branding, form: URLSearchParams): Branding {
 const editPage = (css: BrandCss | null, typed: Typed) =>
   formPage(
     {
-      title: 'Change the style',
+      title: 'Edit the style',
       crumbs: [...CRUMBS, { label: 'Style', href: STYLE }],
       facts: ['Each colour must be readable on the colours around it (WCAG 2.2: 4.5:1 for text, 3:1 for edges). Others are refused.'],
       fields: fieldsOf(css),

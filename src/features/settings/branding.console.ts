@@ -103,7 +103,7 @@ const show: ConsolePage = {
       lead: 'Name, logo and colours of the sign-in pages and of e-mails.',
       crumbs: SETTINGS,
       tabs: TABS,
-      actions: mayWrite(visit) ? [preview, { label: 'Change', href: `${HOME}/edit`, main: true }] : [preview],
+      actions: mayWrite(visit) ? [preview, { label: 'Edit', href: `${HOME}/edit`, main: true }] : [preview],
       parts: [
         {
           kind: 'facts',
@@ -128,7 +128,7 @@ const show: ConsolePage = {
 const editPage = (held: Branding, typed: Typed) =>
   formPage(
     {
-      title: 'Change the branding',
+      title: 'Edit the branding',
       crumbs: CRUMBS,
       facts: [
         'A colour with too little contrast is refused, and the nearest accessible one is suggested (WCAG 2.2: 4.5:1 for text, 3:1 for the edges of buttons).',

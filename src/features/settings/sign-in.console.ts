@@ -135,7 +135,7 @@ const policy: ConsolePage = {
       title: 'Sign-in policy',
       lead: 'The second factors that users are asked for at sign-in.',
       crumbs: [{ label: 'Security' }],
-      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
+      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Edit', href: `${HOME}/edit`, main: true }] : [],
       parts: [
         {
           kind: 'facts',
@@ -187,7 +187,7 @@ const edit: ConsolePage = {
   async show({ services }, typed) {
     const fields = fieldsOf(await readSettings(services, 'sign-in'));
     const crumbs = [{ label: 'Security' }, { label: 'Sign-in policy', href: HOME }];
-    return formPage({ title: 'Change the sign-in policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
+    return formPage({ title: 'Edit the sign-in policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
     const typed = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);

@@ -110,7 +110,7 @@ const show: ConsolePage = {
       lead: 'Users create their own accounts. The e-mail address is proved before anything is stored under it.',
       crumbs: [{ label: 'Security' }],
       status: enabled ? { text: 'On', tone: 'good' } : { text: 'Off', tone: 'plain' },
-      actions: mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
+      actions: mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Edit', href: `${HOME}/edit`, main: true }] : [],
       parts: [
         ...(isStuck
           ? [{ kind: 'words' as const, tone: 'warning' as const, paragraphs: ['This service cannot send e-mail, so nobody can sign up.'] }]
@@ -156,7 +156,7 @@ const edit: ConsolePage = {
       await groupField(visit, settings, typed),
       await organizationField(visit, settings, typed),
     ];
-    return formPage({ title: 'Change sign-up', crumbs: CRUMBS, fields, submit: 'Save', cancel: HOME }, typed);
+    return formPage({ title: 'Edit sign-up', crumbs: CRUMBS, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive(visit, form) {
     const settings = await readSettings(visit.services, 'registration');

@@ -154,7 +154,7 @@ const one: ConsolePage = {
     const { status } = stream;
     const actions: Action[] = [
       ...(status === 'ENABLED' ? [{ label: 'Verify', href: `${at}/verify` }] : [{ label: 'Enable', href: `${at}/enable`, main: true }]),
-      { label: 'Change', href: `${at}/edit` },
+      { label: 'Edit', href: `${at}/edit` },
       ...(status === 'ENABLED' ? [{ label: 'Pause', href: `${at}/pause` }] : []),
       ...(status === 'DISABLED' ? [] : [{ label: 'Disable', href: `${at}/disable`, danger: true }]),
       { label: 'Delete', href: `${at}/delete`, danger: true },
@@ -209,7 +209,7 @@ const edit: ConsolePage = {
     const stream = await streamIn(visit);
     return formPage(
       {
-        title: phrase('Change {stream}', { stream: streamName(stream) }),
+        title: phrase('Edit {stream}', { stream: streamName(stream) }),
         crumbs: streamCrumbs(stream),
         fields: await streamFields(visit, typed, stream),
         submit: 'Save',

@@ -97,12 +97,12 @@ test('departments are added, moved and deleted; never below themselves', async (
 
   const salesId = sales.url.pathname.split('/').at(-1) ?? '';
   const europeId = europe.url.pathname.split('/').at(-1) ?? '';
-  const edit = await agent.visit(linkTo(sales, 'Change or move'));
+  const edit = await agent.visit(linkTo(sales, 'Edit or move'));
   assert.doesNotMatch(edit.text, new RegExp(`value="(${salesId}|${europeId})"`), 'what lies below is not offered');
   const cycle = await agent.submit(edit, 'console-form', { name: 'Sales', parentId: europeId });
   assert.match(cycle.text, /id="parentId-problem">Must not be the department itself or a department below it/);
 
-  const moved = await agent.submit(await agent.visit(linkTo(europe, 'Change or move')), 'console-form', {
+  const moved = await agent.submit(await agent.visit(linkTo(europe, 'Edit or move')), 'console-form', {
     name: 'Europa',
     originId: 'x1',
     parentId: '',
