@@ -161,6 +161,7 @@ async function settingsIn(visit: ConsoleRequest, form: URLSearchParams) {
 
 /** All providers of the service. */
 const providersIn = ({ services }: ConsoleRequest): Candidates => ({
+  what: 'security/identity-providers',
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const { items } = await listIdentityProviders(services, { q: words === '' ? undefined : words }, { limit: most });

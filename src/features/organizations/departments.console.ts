@@ -23,6 +23,7 @@ const NEAREST = 4;
 const homeOf = (orgId: string, depId: string): string => `${organizationPath(orgId)}/departments/${encodeURIComponent(depId)}`;
 
 const fieldsFor = async (
+  orgId: string,
   departments: readonly Department[],
   now: { name?: string; originId?: string; parentId?: string | null },
   typed: Typed,
@@ -30,7 +31,7 @@ const fieldsFor = async (
   { name: 'name', label: 'Name', required: true, value: now.name ?? '' },
   { name: 'originId', label: 'External ID', hint: 'ID in another system', value: now.originId ?? '' },
   await pickField(
-    departmentsOf(departments),
+    departmentsOf(orgId, departments),
     { name: 'parentId', label: 'Below', value: now.parentId ?? '', none: 'Nothing: at the top level' },
     typed,
   ),
@@ -68,7 +69,7 @@ const create: ConsolePage = {
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
     const { departments } = await look(visit, organization);
-    const fields = await fieldsFor(departments, { parentId: visit.query.get('parent') }, typed);
+    const fields = await fieldsFor(organization.id, departments, { parentId: visit.query.get('parent') }, typed);
     const cancel = organizationPath(organization.id);
     return formPage({ title: 'Add department', crumbs: organizationCrumbs(organization), fields, submit: 'Add department', cancel }, typed);
   },
@@ -138,6 +139,7 @@ const edit: ConsolePage = {
         title: 'Edit department',
         crumbs: [...crumbs, { label: verbatim(department.name), href: cancel }],
         fields: await fieldsFor(
+          organization.id,
           departments.filter(({ id }) => !own.has(id)),
           department,
           typed,

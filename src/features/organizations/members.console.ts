@@ -1,14 +1,14 @@
 /** Organization → Members: members and their departments, with forms to add, move and remove. Accounts are created and changed elsewhere. */
 
-import { departmentsIn } from '../../pages/console/candidates.ts';
+import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
 import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
-import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
-import { pickedId, pickField } from '../../pages/console/picker.ts';
+import { type ConsolePage, type ConsoleRequest, type Crumb, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
+import { chosenId, pickedId, pickField } from '../../pages/console/picker.ts';
 import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -18,7 +18,6 @@ import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
-import { withDepth } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
 import { findMembersAmong, getMember, mayAddMember, putMember, putMembers, removeMember, searchMembers } from './members.service.ts';
 import {
@@ -32,7 +31,6 @@ import {
   organizationToChange,
   orgIdIn,
 } from './organization-page.console.ts';
-import type { Department } from './organizations.resource.ts';
 import { checkReadable, getOrganization, target as organizationTarget } from './organizations.service.ts';
 
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/members`;
@@ -42,17 +40,25 @@ const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] 
 ];
 
 /** The filter in the URL; an unknown department has no members. */
-function narrowed({ query }: ConsoleRequest) {
-  const q = (query.get('q') ?? '').trim();
-  const depId = query.get('department') ?? '';
+async function narrowed(visit: ConsoleRequest, orgId: string) {
+  const q = (visit.query.get('q') ?? '').trim();
+  const typed = (visit.query.get('department') ?? '').trim();
+  const depId = chosenId(typed) ?? (typed === '' ? '' : await departmentNamed(visit, orgId, typed));
   return { q, depId, isNarrowed: q !== '' || depId !== '', isFindable: isPrintable(q) && isPrintable(depId) };
+}
+
+/** @returns its ID; the words themselves unless they name one department */
+async function departmentNamed(visit: ConsoleRequest, orgId: string, words: string): Promise<string> {
+  const candidates = await departmentsIn(visit, orgId);
+  const [first, ...others] = await candidates.find(words, 2);
+  return (await candidates.byId(words))?.id ?? (others.length === 0 ? first?.id : undefined) ?? words;
 }
 
 const COLUMNS = memberColumns('Department');
 
 /** The members that the search finds; unprintable characters match nothing. */
-function found(visit: ConsoleRequest, orgId: string, window: NumberedWindow, ids?: readonly string[]) {
-  const { q, depId, isFindable } = narrowed(visit);
+async function found(visit: ConsoleRequest, orgId: string, window: NumberedWindow, ids?: readonly string[]) {
+  const { q, depId, isFindable } = await narrowed(visit, orgId);
   const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, ids, ...window };
   return isFindable ? searchMembers(visit.services, orgId, search, visit.request) : { items: [], total: 0 };
 }
@@ -64,10 +70,13 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { q, depId, isNarrowed } = narrowed(visit);
+    const { q, depId, isNarrowed } = await narrowed(visit, organization.id);
     const state = listState(query, COLUMNS, { by: 'joined', descending: true });
     const { items, total } = await found(visit, organization.id, state);
     const { departments } = await departmentTree(services, organization.id, request);
+    const field = { name: 'department', label: 'Department', value: depId, none: 'All' };
+    // Words that several departments match are no choice here.
+    const { hint: _, ...department } = await pickField(departmentsOf(organization.id, departments), field, NOTHING_TYPED);
     const names = new Map(departments.map(({ id, name }) => [id, name]));
     const departmentPiece = (id: string) => ({
       text: names.get(id) ?? id,
@@ -105,7 +114,7 @@ const list: ConsolePage = {
           label: 'Search',
           q,
           hint: 'Words of the name, user name or e-mail address',
-          fields: departmentsToLookIn(departments, depId),
+          fields: departments.length === 0 ? [] : [department],
           isNarrowed,
           kept: keptOrder(query),
           problems: typed.problems.map(({ message }) => ({ message })),
@@ -137,19 +146,6 @@ const list: ConsolePage = {
     });
   },
 };
-
-/** Maximum departments in a list; the pages of the departments lead to the others. */
-const LISTED = 200;
-
-function departmentsToLookIn(departments: readonly Department[], depId: string): readonly Field[] {
-  const listed = departments.length <= LISTED ? departments : departments.filter(({ id }) => id === depId);
-  if (listed.length === 0) return [];
-  const options = withDepth(listed).map(({ department: { id, name }, depth }) => ({
-    value: id,
-    label: verbatim(`${'\u2003'.repeat(Math.min(depth, 8))}${name}`),
-  }));
-  return [{ name: 'department', label: 'Department', value: depId, options: [{ value: '', label: 'All' }, ...options] }];
-}
 
 const departmentField = async (visit: ConsoleRequest, orgId: string, value: string | undefined, typed: Typed): Promise<Field> =>
   pickField(await departmentsIn(visit, orgId), { name: 'depId', label: 'Department', value, none: NO_DEPARTMENT }, typed);

@@ -50,10 +50,10 @@ const NEAREST = 3;
 
 /** @throws {ApiError} not found */
 export const departmentsIn = async ({ services, request }: ConsoleRequest, orgId: string): Promise<Candidates> =>
-  departmentsOf((await departmentTree(services, orgId, request)).departments);
+  departmentsOf(orgId, (await departmentTree(services, orgId, request)).departments);
 
 /** Indented like the tree; search results show their parents. */
-export function departmentsOf(departments: readonly Department[]): Candidates {
+export function departmentsOf(orgId: string, departments: readonly Department[]): Candidates {
   const wayTo = ({ id, name }: Department): Candidate => {
     const above = lineAbove(departments, id)
       .slice(-NEAREST)
@@ -65,6 +65,7 @@ export function departmentsOf(departments: readonly Department[]): Candidates {
     };
   };
   return {
+    suggested: `organizations/${orgId}/departments`,
     async find(words, most) {
       if (words !== '') {
         const lower = words.toLowerCase();

@@ -60,6 +60,8 @@ export interface Candidate {
 export interface Candidates {
   /** Kind, as in console addresses, e.g. `users`; absent: not part of the global search. */
   readonly what?: string;
+  /** Kind that suggests objects if they are too many for a list, and `what` is absent. */
+  readonly suggested?: string;
   /** Objects that match the words, up to a maximum; without words: any. */
   find(words: string, most: number): Promise<readonly Candidate[]>;
   byId(id: string): Promise<Candidate | undefined>;
@@ -96,12 +98,13 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     const found = await candidates.find(words, FOUND + 1);
     if (found.length > 1 && found.length <= FOUND) return listed(found);
   }
+  const suggest = candidates.what ?? candidates.suggested;
   const type = phrase('Type the beginning of its name. If several match, you choose one.');
   const how = none === undefined ? type : phrase('{how} Empty: {none}.', { how: type, none: asPhrase(none) });
   return {
     ...field,
     required,
-    ...(candidates.what !== undefined && { suggest: candidates.what }),
+    ...(suggest !== undefined && { suggest }),
     hint: hint === undefined ? how : phrase('{hint} {how}', { hint: asPhrase(hint), how }),
     value: chosen === undefined ? value : `${chosen.label.trim()} (${chosen.id})`,
   };

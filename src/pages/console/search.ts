@@ -1,5 +1,5 @@
 /**
- * Global search: users, groups, organizations, applications and authorization servers by words or ID, pages of the console by name, and the log by
+ * Global search: users, groups, organizations, applications, authorization servers and identity providers by words or ID, pages of the console by name, and the log by
  * request ID. Results are limited to what the lists show to the administrator. The header (views/public/find.js) and the picker
  * (views/public/pick.js) use it; the picker names the kinds that it needs in `only`.
  */
@@ -10,11 +10,13 @@ import { searchApplications } from '../../features/applications/application-list
 import { pageAuthorizationServers } from '../../features/authorization-servers/authorization-servers.service.ts';
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { searchGroups } from '../../features/groups/groups.service.ts';
+import { listIdentityProviders } from '../../features/identity-providers/identity-providers.service.ts';
 import { listOrganizations } from '../../features/organizations/organizations.service.ts';
 import { listServerScopes } from '../../features/scopes/scopes.service.ts';
 import { searchUsers, type UserQuery } from '../../features/users/user-lists.service.ts';
 import { type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { departmentsIn } from './candidates.ts';
 import { detailPage, type Part, type Piece } from './detail-page.ts';
 import { countOf } from './list-state.ts';
 import { menuFor } from './navigation.ts';
@@ -124,6 +126,26 @@ async function scopes({ services, query }: ConsoleRequest, q: string, most: numb
   };
 }
 
+async function providers({ services }: ConsoleRequest, q: string, most: number): Promise<Found> {
+  const { items } = await listIdentityProviders(services, { q }, { limit: most });
+  return {
+    title: 'Identity providers',
+    columns: ['Name', 'ID'],
+    rows: items.map(({ id, name }) => [{ text: name, href: at('security/identity-providers', id) }, id]),
+    all: `/admin/security/identity-providers?q=${encodeURIComponent(q)}`,
+  };
+}
+
+/** For a picker. @throws {ApiError} not found, forbidden: the organization */
+async function departments(visit: ConsoleRequest, orgId: string, q: string): Promise<Found> {
+  const found = await (await departmentsIn(visit, orgId)).find(q, MOST_PICKED);
+  return {
+    title: 'Departments',
+    columns: ['Name', 'Below'],
+    rows: found.map(({ id, label, shown }) => [{ text: label, href: at(`organizations/${orgId}/departments`, id) }, shown ?? '']),
+  };
+}
+
 /** Pages whose name in the administrator's language, or in English, has each word in it. */
 function pages({ request, translate }: ConsoleRequest, q: string): Found {
   const words = q.toLowerCase().split(/\s+/);
@@ -155,6 +177,7 @@ const KINDS = {
   groups: { access: 'service', search: groups },
   applications: { access: 'service', search: applications },
   'api/servers': { access: 'service', search: servers },
+  'security/identity-providers': { access: 'service', search: providers },
 } as const;
 /** Only for pickers. */
 const PARTS = {
@@ -170,7 +193,10 @@ async function find(visit: ConsoleRequest, q: string, only: readonly string[]): 
     ([kind, { access }]) => may(access) && (isAll || only.includes(kind)),
   );
   const found = await Promise.all(searches.map(([, { search }]) => search(visit, q, isAll ? MOST : MOST_PICKED)));
-  if (!isAll) return found;
+  if (!isAll) {
+    const [, orgId] = /(?:^| )organizations\/([\w.~-]+)\/departments(?: |$)/.exec(only.join(' ')) ?? [];
+    return orgId === undefined ? found : [...found, await departments(visit, orgId, q)];
+  }
   const isSearched = may('service') && (REQUEST_ID.test(q) || found.every(({ rows }) => rows.length === 0));
   return [...found, pages(visit, q), ...(isSearched ? [inLog(q)] : [])].filter(({ rows }) => rows.length > 0);
 }

@@ -5,7 +5,7 @@ import { inBrowser } from '../../support/browser.ts';
 import { onServer } from '../../support/database.ts';
 import { type Service, startService } from '../../support/service.ts';
 import type { Page } from '../../support/user-agent.ts';
-import { createAdministrator, createOrganization, enter, SUPER, typedIn, wordsOf } from './administrators.ts';
+import { createAdministrator, createOrganization, enter, enterInBrowser, SUPER, typedIn, wordsOf } from './administrators.ts';
 
 const options = ({ text }: Page, name: string): string[] => {
   const [, content = ''] = new RegExp(`<select id="${name}"[^>]*>([\\s\\S]*?)</select>`).exec(text) ?? [];
@@ -96,6 +96,61 @@ test('among thousands one types a part of a name: the one that fits is taken, of
   await agent.submit(move, 'console-form', { depId: 'Team 11' });
   assert.match(JSON.stringify(await memberOf()), /dep_team11"/, 'the whole name goes before a part of longer ones');
 });
+
+test(
+  'many departments and identity providers are suggested while one types, in a filter too, and only to those who can see them',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const [orgId, other] = [await createOrganization(service, 'Acme'), await createOrganization(service, 'Other')];
+    await manyDepartments(service, orgId);
+    await onServer(service.database.url, (client) =>
+      client.query(
+        `INSERT INTO identity_providers (id, name, type, protocol, created, last_updated)
+          SELECT 'idp_' || n, 'Provider ' || n, 'OIDC', '{}', now(), now() FROM generate_series(1, 210) n`,
+      ),
+    );
+    const user = await service.createUser({ login: 'anna' });
+    for (const [id, depId] of [
+      [user.id, 'dep_sales2'],
+      [(await service.createUser({ login: 'bert' })).id, 'dep_team7'],
+    ])
+      await service.api('PUT', `/account/org/${orgId}/member/${id}`, { depId });
+    const members = `/admin/organizations/${orgId}/members`;
+    const { window, page } = await enterInBrowser(browser, service, `/organizations/${orgId}/members`);
+    const department = page.getByRole('combobox', { name: 'Department' });
+    await department.fill('sales');
+    const suggested = page.locator('#department-options li');
+    await suggested.nth(2).waitFor();
+    await suggested.filter({ hasText: 'in Area 2' }).click();
+    assert.equal(await department.inputValue(), 'Sales (dep_sales2)');
+    await department.press('Enter');
+    await page.waitForURL(/department=Sales/);
+    assert.match((await page.textContent('main .list tbody')) ?? '', /anna/);
+    assert.equal(await page.locator('main .list tbody tr').count(), 1);
+    assert.equal(await department.inputValue(), 'Sales (dep_sales2)', 'the filter stays');
+
+    await page.goto(`${service.baseUrl}/admin/organizations/${orgId}/departments/new`);
+    await page.getByRole('combobox', { name: 'Below' }).fill('team 77');
+    await page.locator('#parentId-options li').click();
+    assert.equal(await page.getByRole('combobox', { name: 'Below' }).inputValue(), 'Team 77 (dep_team77)');
+    await page.goto(`${service.baseUrl}/admin/organizations/${orgId}/sign-in/new`);
+    const provider = page.getByRole('combobox', { name: 'Provider' });
+    await provider.fill('provider 117');
+    await page.locator('#idpId-options li').click();
+    assert.equal(await provider.inputValue(), 'Provider 117 (idp_117)');
+    window.assertQuiet();
+
+    const { agent } = await enter(service);
+    assert.match(wordsOf(await agent.visit(`${members}?department=team+7`)), /1 member .*bert/, 'a name is enough without script');
+    assert.match(wordsOf(await agent.visit(`${members}?department=team`)), /No members match/);
+    assert.match(wordsOf(await agent.visit('/admin/search?q=provider+117')), /Identity providers .*Provider 117/);
+    const suggestions = (id: string) => `/admin/search?${new URLSearchParams({ q: 'sales', only: `organizations/${id}/departments` })}`;
+    const { agent: others } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', other));
+    assert.equal((await others.visit(suggestions(orgId))).status, 404);
+    assert.equal((await others.visit(suggestions(other))).status, 200);
+    assert.doesNotMatch(wordsOf(await others.visit('/admin/search?q=provider')), /Provider 117/);
+  }),
+);
 
 test('a user is created in one of many organizations by its name', async (t) => {
   const service = await startService(t);
