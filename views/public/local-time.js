@@ -29,3 +29,11 @@ for (const line of document.querySelectorAll('[data-zone]'))
   line.textContent = line.dataset.zone.replace('{zone}', usual.resolvedOptions().timeZone);
 // Rows that a script adds later (live.js).
 document.addEventListener('rows', ({ target }) => localize(target));
+// The service begins "Today" by this zone; without script, by that of the profile.
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+const known = `gatehouse-zone=${timeZone}`;
+if (location.pathname.startsWith('/admin') && !document.cookie.split('; ').includes(known)) {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in some browsers
+  document.cookie = `${known}; Path=/admin; Max-Age=31536000; SameSite=Lax${secure}`;
+}

@@ -1,6 +1,7 @@
 /** A user in the console: name and current roles. Without roles they are not an administrator. Also lists the administrators. */
 
 import { present } from '../../platform/clock/clock.ts';
+import { zoneOfProfile } from '../../platform/clock/time-zones.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { languageOfProfile } from '../../platform/i18n/page-language.ts';
@@ -18,6 +19,8 @@ export interface ConsoleUser {
   readonly name: string;
   /** Language of the profile if the pages support it; BCP 47. */
   readonly language: string | undefined;
+  /** Time zone of the profile; UTC without one. */
+  readonly zone: string;
   readonly roles: readonly Role[];
   /** May they sign in? */
   readonly isActive: boolean;
@@ -29,6 +32,7 @@ export async function findConsoleUser({ database: { knex } }: Services, userId: 
   return (
     user && {
       ...{ id: user.id, login: user.login, name: fullName(user.profile) ?? '', language: languageOfProfile(user.profile)?.lang, roles },
+      zone: zoneOfProfile(user.profile) ?? 'UTC',
       isActive: isActiveStatus(user.status),
     }
   );

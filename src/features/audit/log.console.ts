@@ -2,10 +2,12 @@
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { keptOrder, sizeIn, sizeLinks } from '../../pages/console/list-state.ts';
-import type { Action, ConsolePage, FieldMessage } from '../../pages/console/page.ts';
+import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, pagerOf } from '../../pages/console/paging.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
+import { zoneOfViewer } from '../../pages/console/viewer-zone.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { startOfDay } from '../../platform/clock/time-zones.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { listFile } from '../../platform/http/list-files.ts';
@@ -57,7 +59,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Periods to choose with one click, ending now. */
-function presets(query: URLSearchParams): readonly Action[] {
+function presets({ query, ...visit }: ConsoleRequest): readonly Action[] {
+  const zone = zoneOfViewer(visit);
   const now = present().getTime();
   const since = (moment: number): string => {
     const kept = new URLSearchParams([...query].filter(([name]) => !['after', 'since', 'until'].includes(name)));
@@ -67,7 +70,7 @@ function presets(query: URLSearchParams): readonly Action[] {
   return [
     { label: 'Last 15 minutes', href: since(now - 15 * MINUTE_MS) },
     { label: 'Last hour', href: since(now - HOUR_MS) },
-    { label: 'Today', href: since(Math.floor(now / DAY_MS) * DAY_MS) },
+    { label: phrase('Today ({zone})', { zone }), href: since(startOfDay(now, zone)) },
     { label: 'Last 24 hours', href: since(now - DAY_MS) },
     { label: 'Last 7 days', href: since(now - 7 * DAY_MS) },
     { label: 'Last 90 days', href: since(now - 90 * DAY_MS) },
@@ -158,7 +161,7 @@ export const log: ConsolePage = {
             label: 'Search',
             q: query.get('q') ?? '',
             hint: 'Names, IDs, a request ID, an IP address, words of the event. An event must contain every word.',
-            presets: presets(query),
+            presets: presets(visit),
             fields: searchFields(query).slice(0, COMMON),
             advanced: searchFields(query).slice(COMMON),
             isNarrowed,

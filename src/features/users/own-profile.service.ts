@@ -1,6 +1,7 @@
 /** Attributes that users can change themselves. User name, e-mail address and organization data are excluded. */
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
+import { isTimeZone } from '../../platform/clock/time-zones.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -58,16 +59,6 @@ export const TIME_ZONES: readonly string[] = Intl.supportedValuesOf('timeZone');
 
 /** @returns the zone in the database's spelling, case-insensitive */
 const zoneAsWritten = (zone: string): string => TIME_ZONES.find((each) => each.toLowerCase() === zone.toLowerCase()) ?? zone;
-
-/** Is it a zone of the IANA time zone database (OpenID Connect Core section 5.1, `zoneinfo`)? */
-export function isTimeZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export type OwnProfile = Readonly<Partial<Record<OwnAttribute, string>>>;
 

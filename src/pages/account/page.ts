@@ -4,9 +4,9 @@ import type Koa from 'koa';
 import { isAdministrator } from '../../features/administrators/administrators.service.ts';
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { ACCOUNT, type AccountPage, addressOfPage, type SignedInSession, signInFor } from '../../features/sign-in/fresh-sign-in.hosted.ts';
-import { isTimeZone } from '../../features/users/own-profile.service.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
+import { zoneOfProfile } from '../../platform/clock/time-zones.ts';
 import { cookieIn, writeCookie } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { isMessageKey, type MessageKey } from '../../platform/i18n/messages.ts';
@@ -102,7 +102,8 @@ export async function draw(
   const language = pageLanguage(ctx);
   const { text } = language;
   const title = heading ?? text(TITLES[page]);
-  const zone = ownZone(user);
+  // Without one, pages show UTC, and with script the zone of the browser.
+  const zone = zoneOfProfile(user.profile);
   const done = parameterOf(ctx, 'done');
   const key = `account.done.${done}`;
   const all = {
@@ -158,10 +159,4 @@ function decoded(value: string): string {
   } catch {
     return '';
   }
-}
-
-/** The time zone of the user's profile; undefined: none, so that pages show UTC, and with script the zone of the browser. */
-function ownZone({ profile }: User): string | undefined {
-  const own = profile.zoneinfo ?? profile.timezone ?? '';
-  return own !== '' && isTimeZone(own) ? own : undefined;
 }

@@ -1,6 +1,10 @@
 /** Reports → System log and “explain”, without JavaScript: what is found, what is told of one event, and who is shown what. */
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
+import type { ConsoleUser } from '../../../src/features/administrators/administrators.service.ts';
+import { zoneOfViewer } from '../../../src/pages/console/viewer-zone.ts';
+import { startOfDay } from '../../../src/platform/clock/time-zones.ts';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { answerOf, authorizeUrl, createClient } from '../../protocol/servers/relying-party.ts';
 import { setPolicies } from '../../support/access-policies.ts';
@@ -221,6 +225,31 @@ test('the system log is searched, narrowed by every field, paged with what narro
     const live = await search({ type: 'user.authentication.sso', live: 'true' });
     assert.match(live.text, /live=true&amp;outcome=SUCCESS"/);
   });
+});
+
+test('today begins in the time zone of the viewer: of the browser, or without script of the profile, or else of UTC', async (t) => {
+  const service = await startService(t);
+  const admin = await createAdministrator(service, 'READ_ONLY_ADMIN');
+  const { agent } = await enter(service, admin);
+  const isToday = async (zone: string) => {
+    const { text } = await agent.visit(LOG);
+    const [, since = ''] = new RegExp(`<a href="[^"]*since=([^"&]+)">Today \\(${zone}\\)<`).exec(text) ?? assert.fail(`not in ${zone}`);
+    const start = new Date(startOfDay(Date.now(), zone)).toISOString();
+    assert.equal(decodeURIComponent(since), start.slice(0, 16), zone);
+  };
+  await isToday('UTC');
+  await service.api('POST', `/users/${admin.id}`, { profile: { timezone: 'Asia/Kathmandu' } });
+  await isToday('Asia/Kathmandu');
+  const person = { zone: 'Asia/Kathmandu' } as ConsoleUser;
+  const cookies = [
+    ['a=b; gatehouse-zone=America/Argentina/Buenos_Aires; c=d', 'America/Argentina/Buenos_Aires'],
+    ['gatehouse-zone=Nowhere', 'Asia/Kathmandu'],
+    ['not-gatehouse-zone=UTC', 'Asia/Kathmandu'],
+  ] as const;
+  for (const [cookie, zone] of cookies) {
+    const req = { headers: { cookie } } as IncomingMessage;
+    assert.equal(zoneOfViewer({ req, person }), zone, cookie);
+  }
 });
 
 test('how long events are kept is set, with what is wrong beside the field', async (t) => {
