@@ -15,7 +15,7 @@ import { LOG } from '../audit/event-links.console.ts';
 import { searchFields, searchIn } from '../audit/log-search.console.ts';
 import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { getDelivery, listHookDeliveries, sendAgain } from './event-hook-deliveries.service.ts';
-import { eventHookCrumbs, eventHookPath, eventHookTabs, hookIn, hookStatusPiece } from './event-hook-page.console.ts';
+import { eventHookActions, eventHookCrumbs, eventHookPath, eventHookTabs, hookIn, hookStatusPiece } from './event-hook-page.console.ts';
 import { DELIVERY_OUTCOMES, type Delivery, type EventHook } from './event-hooks.resource.ts';
 import { hookTarget } from './event-hooks.service.ts';
 
@@ -96,7 +96,7 @@ const list: ConsolePage = {
       status: hookStatusPiece(hook),
       crumbs: eventHookCrumbs(hook).slice(0, -1),
       tabs: eventHookTabs(hook.id),
-      actions: mayWrite ? [{ label: 'Send test event', href: `${eventHookPath(hook.id)}/test` }] : [],
+      actions: eventHookActions(visit, hook),
       parts: [
         {
           kind: 'table',

@@ -5,6 +5,7 @@ import type { Action, ConsolePage, ConsoleRequest, Crumb, Status } from '../../p
 import { ApiError } from '../../platform/errors/errors.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { sendTestEvent } from './event-hook-deliveries.service.ts';
 import type { EventHook } from './event-hooks.resource.ts';
@@ -19,6 +20,22 @@ export const eventHookTabs = (id: string): readonly Action[] => [
   { label: 'Settings', href: eventHookPath(id) },
   { label: 'Deliveries', href: `${eventHookPath(id)}/deliveries` },
 ];
+
+/** Actions on the hook that the caller may carry out. */
+export function eventHookActions({ request }: ConsoleRequest, { id, status, verificationStatus }: EventHook): readonly Action[] {
+  if (!mayCall(request.roles, 'service', 'write')) return [];
+  const at = eventHookPath(id);
+  const isActive = status === 'ACTIVE';
+  const isVerified = verificationStatus === 'VERIFIED';
+  return [
+    { label: isVerified ? 'Verify again' : 'Verify', href: `${at}/verify`, main: !isVerified },
+    ...(isActive && isVerified ? [{ label: 'Send test event', href: `${at}/test` }] : []),
+    { label: 'Edit', href: `${at}/edit` },
+    { label: 'New secret', href: `${at}/secret` },
+    isActive ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` },
+    { label: 'Delete', href: `${at}/delete`, danger: true },
+  ];
+}
 
 export const hookIn = ({ services, params }: ConsoleRequest): Promise<EventHook> => getEventHook(services, params.id ?? '');
 

@@ -20,6 +20,7 @@ import { deliveryPages } from './event-hook-deliveries.console.ts';
 import {
   EVENT_HOOK_CRUMBS,
   EVENT_HOOKS_PATH,
+  eventHookActions,
   eventHookCrumbs,
   eventHookPath,
   eventHookSteps,
@@ -193,14 +194,8 @@ const one: ConsolePage = {
   access: 'service',
   async show(visit) {
     const hook = await hookIn(visit);
-    const { id, name, description, status, verificationStatus, channel, eventTypes, previousSecretUntil } = hook;
-    const at = eventHookPath(id);
-    const isActive = status === 'ACTIVE';
+    const { id, name, description, verificationStatus, channel, eventTypes, previousSecretUntil } = hook;
     const isVerified = verificationStatus === 'VERIFIED';
-    const verify: Action = { label: isVerified ? 'Verify again' : 'Verify', href: `${at}/verify`, main: !isVerified };
-    const step = isActive ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
-    const test = isActive && isVerified ? [{ label: 'Send test event', href: `${at}/test` }] : [];
-    const actions = [verify, ...test, { label: 'Edit', href: `${at}/edit` }, { label: 'New secret', href: `${at}/secret` }, step];
     const unverified: Part = {
       kind: 'words',
       tone: 'warning',
@@ -212,7 +207,7 @@ const one: ConsolePage = {
       ...(description !== '' && { lead: verbatim(description) }),
       crumbs: EVENT_HOOK_CRUMBS,
       tabs: eventHookTabs(id),
-      actions: mayWrite(visit) ? [...actions, { label: 'Delete', href: `${at}/delete`, danger: true }] : [],
+      actions: eventHookActions(visit, hook),
       parts: [
         ...(isVerified ? [] : [unverified]),
         {

@@ -30,7 +30,7 @@ const members: ConsolePage = {
   access: 'service',
   async show(visit, typed) {
     const { request, query } = visit;
-    const { group, home, tabs } = await groupOf(visit);
+    const { group, home, tabs, steps } = await groupOf(visit);
     const path = `${home}/members`;
     const state = listState(query, COLUMNS, { by: 'joined', descending: true });
     const { search, items, total } = await found(visit, group.id, state);
@@ -41,7 +41,7 @@ const members: ConsolePage = {
       crumbs: GROUPS_PATH,
       tabs,
       actions: isChangeable ? [add] : [],
-      more: fileActions(path, query, total),
+      more: [...fileActions(path, query, total), ...steps],
       list: {
         name: 'Members',
         columns: sortableColumns(path, query, COLUMNS, state),
@@ -135,7 +135,7 @@ const applications: ConsolePage = {
   path: '/groups/:id/applications',
   access: 'service',
   async show(visit, typed) {
-    const { group, home, tabs } = await groupOf(visit);
+    const { group, home, tabs, steps } = await groupOf(visit);
     const path = `${home}/applications`;
     const isChangeable = mayCall(visit.request.roles, 'service', 'write');
     const { items, total } = await listGroupApplications(visit.services, group.id, pageIn(visit.query, APPLICATION_COLUMNS));
@@ -143,6 +143,7 @@ const applications: ConsolePage = {
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
+      more: steps,
       list: {
         name: 'Applications',
         ...(isChangeable && { choosing: choosingAction(visit, path, typed, { kind: 'assignments', total }) }),
@@ -187,11 +188,12 @@ const activity: ConsolePage = {
   path: '/groups/:id/activity',
   access: 'service',
   async show(visit) {
-    const { group, home, tabs } = await groupOf(visit);
+    const { group, home, tabs, steps } = await groupOf(visit);
     return detailPage({
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
+      more: steps,
       parts: [await activityOf(visit, group.id, `${home}/activity`)],
     });
   },

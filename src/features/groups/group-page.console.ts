@@ -3,6 +3,7 @@
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import type { Group } from './groups.resource.ts';
 import { getGroup } from './groups.service.ts';
@@ -28,10 +29,12 @@ export interface GroupInSight {
   /** Breadcrumbs of the pages below the group's page. */
   readonly crumbs: readonly Crumb[];
   readonly tabs: readonly Action[];
+  /** Actions on the group that the caller may carry out. */
+  readonly steps: readonly Action[];
 }
 
 /** @throws {ApiError} not found */
-export async function groupOf({ services, params }: ConsoleRequest): Promise<GroupInSight> {
+export async function groupOf({ services, params, request }: ConsoleRequest): Promise<GroupInSight> {
   const group = await getGroup(services, params.id ?? '');
   const home = addressOfGroup(group.id);
   return {
@@ -44,5 +47,11 @@ export async function groupOf({ services, params }: ConsoleRequest): Promise<Gro
       { label: 'Applications', href: `${home}/applications` },
       { label: 'Activity', href: `${home}/activity` },
     ],
+    steps: mayCall(request.roles, 'service', 'write')
+      ? [
+          { label: 'Edit', href: `${home}/edit`, main: true },
+          { label: 'Delete', href: `${home}/delete` },
+        ]
+      : [],
   };
 }

@@ -115,18 +115,12 @@ const detail: ConsolePage = {
   path: '/groups/:id',
   access: 'service',
   async show(visit) {
-    const { group, home, tabs } = await groupOf(visit);
-    const isChangeable = mayCall(visit.request.roles, 'service', 'write');
+    const { group, tabs, steps } = await groupOf(visit);
     return detailPage({
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
-      actions: isChangeable
-        ? [
-            { label: 'Edit', href: `${home}/edit`, main: true },
-            { label: 'Delete', href: `${home}/delete` },
-          ]
-        : [],
+      actions: steps,
       parts: [
         {
           kind: 'facts',

@@ -37,6 +37,7 @@ export const chooseUsers = (visit: ConsoleRequest, { taken, ...page }: UserChoic
           total,
           items: items.map((user) => ({
             id: user.id,
+            avatar: fullName(user.profile) ?? user.login,
             cells: [user.login, fullName(user.profile) ?? '', user.email ?? '', userStatusPiece(statusAt(user, now))],
             isTaken: there.has(user.id),
           })),

@@ -65,6 +65,22 @@ export async function searchUsers(
   return readUsersInOrder(services.database.knex, selection, columns, window);
 }
 
+/** Users in any status for a short list: an exact ID, user name or e-mail address comes first, then words, by name. @param most limit */
+export async function suggestUsers(
+  services: Services,
+  q: string | undefined,
+  most: number,
+  request: RequestContext,
+): Promise<readonly User[]> {
+  const find = async (query: UserQuery) =>
+    (await searchUsers(services, query, { page: 1, size: most, sort: { by: 'name', descending: false } }, request)).items;
+  const others = find({ q, filter: 'id pr' });
+  if (q === undefined) return others;
+  const value = JSON.stringify(q);
+  const exact = await find({ filter: `id eq ${value} or profile.login eq ${value} or profile.email eq ${value}` });
+  return [...exact, ...(await others).filter(({ id }) => exact.every((one) => one.id !== id))].slice(0, most);
+}
+
 /**
  * A slice of the users in any status that match a filter.
  * @param columns those that the filter was parsed with

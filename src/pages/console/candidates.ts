@@ -10,7 +10,7 @@ import { departmentTree } from '../../features/organizations/departments.service
 import type { Department } from '../../features/organizations/organizations.resource.ts';
 import { getOrganization, listOrganizations } from '../../features/organizations/organizations.service.ts';
 import { listServerScopes } from '../../features/scopes/scopes.service.ts';
-import { searchUsers } from '../../features/users/user-lists.service.ts';
+import { suggestUsers } from '../../features/users/user-lists.service.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { getUser } from '../../features/users/users.service.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
@@ -92,8 +92,7 @@ export const usersIn = ({ services, request }: Pick<ConsoleRequest, 'services' |
   what: 'users',
   async find(words, most) {
     if (!isPrintable(words)) return [];
-    const window = { page: 1, size: most, sort: { by: 'name', descending: false } } as const;
-    const { items } = await searchUsers(services, { q: searched(words), filter: 'id pr' }, window, request);
+    const items = await suggestUsers(services, searched(words), most, request);
     return items.map((user) => ({ id: user.id, label: userLabel(user) }));
   },
   async byId(id) {

@@ -24,6 +24,8 @@ const NOUNS = {
 
 interface Choice {
   readonly id: string;
+  /** Name for the initials before it. */
+  readonly avatar?: string;
   /** The first cell is the row's name. */
   readonly cells: readonly [name: string, ...Content[]];
   /** It cannot be selected, because it is already included. */
@@ -68,7 +70,8 @@ export async function choosePage<Order extends string>(
       name: title,
       columns: sortableColumns(path, query, columns, state),
       count: countOf(total, noun),
-      rows: items.map(({ id, cells: [name = '', ...cells], isTaken }) => ({
+      rows: items.map(({ id, avatar, cells: [name = '', ...cells], isTaken }) => ({
+        ...(avatar !== undefined && { avatar }),
         cells: [isTaken ? [{ text: name }, { text: 'Already added', tone: 'plain' as const }] : name, ...cells],
         ...(!isTaken && { value: id, chosen: chosen.has(id) }),
       })),

@@ -13,7 +13,7 @@ import { searchGroups } from '../../features/groups/groups.service.ts';
 import { listIdentityProviders } from '../../features/identity-providers/identity-providers.service.ts';
 import { listOrganizations } from '../../features/organizations/organizations.service.ts';
 import { listServerScopes } from '../../features/scopes/scopes.service.ts';
-import { searchUsers, type UserQuery } from '../../features/users/user-lists.service.ts';
+import { suggestUsers } from '../../features/users/user-lists.service.ts';
 import { type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { departmentsIn } from './candidates.ts';
@@ -40,15 +40,8 @@ interface Found {
 const page = (by: string, size: number) => ({ page: 1, size, sort: { by, descending: false } });
 const at = (home: string, id: string): string => `/admin/${home}/${encodeURIComponent(id)}`;
 
-/** An exact ID, user name or e-mail address comes first. */
 async function users({ services, request }: ConsoleRequest, q: string, most: number): Promise<Found> {
-  const find = async (query: UserQuery) => (await searchUsers(services, query, page('name', most), request)).items;
-  const value = JSON.stringify(q);
-  const [exact, others] = await Promise.all([
-    find({ filter: `id eq ${value} or profile.login eq ${value} or profile.email eq ${value}` }),
-    find({ q, filter: 'id pr' }),
-  ]);
-  const items = [...exact, ...others.filter(({ id }) => exact.every((one) => one.id !== id))].slice(0, most);
+  const items = await suggestUsers(services, q, most, request);
   return {
     title: 'Users',
     columns: ['User name', 'Name'],

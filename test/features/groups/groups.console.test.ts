@@ -108,6 +108,12 @@ test('members are chosen from a search and removed; the list has pages; the appl
   const home = `/admin/groups/${group.id}/members`;
   const { agent } = await enter(service);
   assert.match(wordsOf(await agent.visit(home)), /No members yet/);
+  for (const tab of ['', '/members', '/applications', '/activity'])
+    assert.match(
+      (await agent.visit(`/admin/groups/${group.id}${tab}`)).text,
+      new RegExp(`href="/admin/groups/${group.id}/delete" class="danger"`),
+      tab,
+    );
   const nobody = await agent.submit(await agent.visit(`${home}/new`), 'console-form');
   assert.equal(nobody.status, 400);
   assert.match(wordsOf(nobody), /Select at least one row/);
