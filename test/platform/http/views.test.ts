@@ -170,3 +170,19 @@ test('where browsers look for an icon by themselves they are led to it', async (
   assert.equal(answer.status, 302);
   assert.equal(answer.headers.get('location'), publicPath('gatehouse.svg'));
 });
+
+test('e-mails use the sizes of text and the spaces of the pages', () => {
+  const mail = readFileSync(new URL('mail/mail.ejs', VIEWS), 'utf8');
+  const sizes = (property: RegExp): number[] =>
+    [...mail.matchAll(property)].flatMap(([, value = '']) => [...value.matchAll(/(\d+)px/g)].map(([, size]) => Number(size)));
+  const spaces = sizes(/(?:padding|margin)[a-z-]*: ([^;]*);/g);
+  assert.ok(spaces.length > 10);
+  assert.deepEqual(
+    spaces.filter((space) => ![4, 8, 12, 16, 24, 32].includes(space)),
+    [],
+  );
+  assert.deepEqual(
+    sizes(/font-size: ([^;]*);/g).filter((size) => ![12, 14, 16, 20, 28].includes(size)),
+    [],
+  );
+});
