@@ -26,7 +26,7 @@ function localize(part) {
 }
 localize(document);
 for (const line of document.querySelectorAll('[data-zone]'))
-  line.textContent = line.dataset.zone.replace('{zone}', usual.resolvedOptions().timeZone);
+  line.textContent = line.dataset.zone.replace('…', usual.resolvedOptions().timeZone);
 // Rows that a script adds later (live.js).
 document.addEventListener('rows', ({ target }) => localize(target));
 // The service begins "Today" by this zone; without script, by that of the profile.

@@ -81,12 +81,7 @@ function changesOf({ debugContext }: StoredEvent): readonly Part[] {
   const { before, after } = debugContext;
   if (before === undefined && after === undefined) return [];
   const changed = changedFields(before, after);
-  const lead =
-    before === undefined
-      ? 'The values after creation.'
-      : after === undefined
-        ? 'The values before deletion.'
-        : 'Only the differences are listed.';
+  const lead = before === undefined ? 'The new values.' : after === undefined ? 'The former values.' : 'Only the differences are listed.';
   return [
     {
       kind: 'table',

@@ -41,7 +41,7 @@ function filteredBy(kept: URLSearchParams = new URLSearchParams()): Narrowed {
 
 /** A party as the filter fields name it: like the picker, so that the ID decides and the name is readable. */
 const namedParty = ({ id, displayName }: StoredEvent['actor']): string =>
-  displayName === '' || displayName === id || !/^[^\s()]+$/.test(id) ? id : `${displayName.slice(0, LONGEST_NAME)} (${id})`;
+  !displayName || displayName === id || !/^[^\s()]+$/.test(id) ? id : `${displayName.slice(0, LONGEST_NAME)} (${id})`;
 
 /** Characters of a name in a filter; the field has 255, with the ID. */
 const LONGEST_NAME = 150;
