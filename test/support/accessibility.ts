@@ -14,6 +14,10 @@ export const NARROW = 320;
 const FRAME = 'header.bar:has(#find-form), .room > .beside';
 /** The windows in which axe-core has looked at it. */
 const knowFrame = new WeakSet<BrowserContext>();
+/** The menu of actions of a page, which covers what stands below it. All pages draw it alike. */
+const MENU = '.actions .more';
+/** The windows in which axe-core has looked at one. */
+const knowMenu = new WeakSet<BrowserContext>();
 /** The windows that load axe-core with each page. As a script of the page it is compiled once for all pages of the process. */
 const haveAxe = new WeakSet<BrowserContext>();
 
@@ -25,8 +29,8 @@ interface Violation {
 }
 
 /**
- * Looks at the page at 320 CSS pixels with everything unfolded: all rules in light, the colours once more in dark. The frame of the console is looked at
- * on the first page of a window. Leaves the page as it was.
+ * Looks at the page at 320 CSS pixels with everything unfolded: all rules in light, the colours once more in dark. The frame of the console, and an open
+ * menu of actions, are looked at on the first page of a window that has them. Leaves the page as it was.
  * @throws {assert.AssertionError} naming each violation with its element
  */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
@@ -34,13 +38,26 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
     const wasDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
     const putBack = knowFrame.has(page.context()) ? await takeFrameOut(page) : async () => {};
     if ((await page.$(FRAME)) !== null) knowFrame.add(page.context());
-    await page.emulateMedia({ colorScheme: 'light' });
-    await assertClean(page, `${name}, light`, TAGS);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await assertClean(page, `${name}, dark`, COLOURS);
+    await assertCleanInBoth(page, name);
+    const menu = knowMenu.has(page.context()) ? null : await page.$(`${MENU}:not([open])`);
+    if (menu !== null) {
+      knowMenu.add(page.context());
+      await menu.evaluate((details) => Object.assign(details, { open: true }));
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), NARROW, `${name} fits with its menu open`);
+      await assertCleanInBoth(page, `${name}, menu of actions`, MENU);
+      await menu.evaluate((details) => Object.assign(details, { open: false }));
+    }
     await page.emulateMedia({ colorScheme: wasDark ? 'dark' : 'light' });
     await putBack();
   });
+}
+
+/** @param part the only element to look at; absent: the whole document */
+async function assertCleanInBoth(page: Page, name: string, part?: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await assertClean(page, `${name}, light`, TAGS, part);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await assertClean(page, `${name}, dark`, COLOURS, part);
 }
 
 /** axe-core follows every element of the document, those that it is told to exclude as well. @returns what puts the frame back */
@@ -77,8 +94,7 @@ export async function assertFits(page: Page, name: string, width = NARROW, look?
   if (isOther) await page.setViewportSize({ width, height: 720 });
   // A click waits for the response to a form, not for its style sheet. Without it nothing has its size.
   await page.waitForLoadState('load');
-  // The menu of actions covers what stands below it. The user menu, which looks like it, is looked at with the frame.
-  const folded = await page.evaluateHandle("[...document.querySelectorAll('details:not([open], .actions .more)')]");
+  const folded = await page.evaluateHandle(`[...document.querySelectorAll('details:not([open], ${MENU})')]`);
   const setOpen = (open: boolean) =>
     folded.evaluate((all, isOpen) => {
       for (const details of all as { open: boolean }[]) details.open = isOpen;
@@ -90,7 +106,7 @@ export async function assertFits(page: Page, name: string, width = NARROW, look?
   if (isOther && size !== null) await page.setViewportSize(size);
 }
 
-async function assertClean(page: Page, name: string, runOnly: unknown): Promise<void> {
+async function assertClean(page: Page, name: string, runOnly: unknown, part = 'html'): Promise<void> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
   if (!haveAxe.has(page.context())) {
     haveAxe.add(page.context());
@@ -99,13 +115,13 @@ async function assertClean(page: Page, name: string, runOnly: unknown): Promise<
   // A colour on its way from light to dark is neither.
   await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))');
   const violations = await page.evaluate(
-    async (options) => {
-      const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-      return (await axe.run(options)).violations.map(
+    async ({ part, ...options }) => {
+      const { axe } = globalThis as unknown as { axe: { run(part: string, options: object): Promise<{ violations: Violation[] }> } };
+      return (await axe.run(part, options)).violations.map(
         ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
       );
     },
-    { runOnly, resultTypes: ['violations'] },
+    { part, runOnly, resultTypes: ['violations'] },
   );
   assert.deepEqual(violations, [], name);
 }

@@ -29,7 +29,7 @@ for (const line of document.querySelectorAll('[data-zone]'))
   line.textContent = line.dataset.zone.replace('…', usual.resolvedOptions().timeZone);
 // Rows that a script adds later (live.js).
 document.addEventListener('rows', ({ target }) => localize(target));
-// The service begins "Today" by this zone; without script, by that of the profile.
+// For "Today" in the system log. Without JavaScript, the service uses the time zone of the profile.
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 const known = `gatehouse-zone=${timeZone}`;
 if (location.pathname.startsWith('/admin') && !document.cookie.split('; ').includes(known)) {

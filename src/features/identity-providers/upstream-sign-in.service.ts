@@ -215,7 +215,7 @@ async function createNew(admission: Admission): Promise<Admitted> {
     return { user: { ...created, emailVerified }, leftOut };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // The user name is taken, or the organization or a group was deleted meanwhile.
+    // Either the user name is taken, or the organization or a group has just been deleted.
     throw new UpstreamFailure('not-admitted', error.errorCode === 'E0000014' ? 'NAME_TAKEN' : 'PROVISIONING_NOT_POSSIBLE', error);
   }
 }

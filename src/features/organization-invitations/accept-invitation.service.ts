@@ -115,7 +115,7 @@ interface Used {
 
 async function use(trx: Executor, token: string): Promise<Used | undefined> {
   const found = await findInvitationByToken(trx, digest(token), present());
-  // The organization is locked first, as for every change of its members, so that the sender's permissions cannot change meanwhile.
+  // Lock the organization first, like every change of members: the sender's permissions must not change during this transaction.
   const organization = found && (await lockOrganization(trx, found.orgId));
   const row = organization && (await findUsable(trx, token));
   if (organization === undefined || row === undefined || !(await consumeInvitation(trx, digest(token), present()))) return undefined;

@@ -202,8 +202,8 @@ export async function removeMember(services: Services, orgId: string, userId: st
 }
 
 /**
- * Finds a user whom the caller can make a member. Administrators of single organizations can only add users of their organizations: otherwise, they
- * could change a user whom they can merely see.
+ * Finds a user whom the caller may add as a member. Administrators of individual organizations may only add users of those organizations. Otherwise,
+ * adding someone whom they can only see would let them edit that user.
  * @param need permission in an organization of the user. ALL for a new membership, because it can give access to the account
  * @throws {ApiError} not found, forbidden
  */

@@ -10,7 +10,7 @@ export function isTimeZone(zone: string): boolean {
   }
 }
 
-/** @returns the zone that the user chose, or else that of Okta's attribute; undefined without a valid one */
+/** @returns the user's `zoneinfo`, or else Okta's `timezone`; undefined if it is not a valid IANA name */
 export function zoneOfProfile({ zoneinfo, timezone }: { readonly zoneinfo?: unknown; readonly timezone?: unknown }): string | undefined {
   const zone = zoneinfo ?? timezone;
   return typeof zone === 'string' && isTimeZone(zone) ? zone : undefined;

@@ -5,20 +5,10 @@ import { BULK_ACTIONS, kindOf } from '../../../src/features/bulk/bulk.resource.t
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { startOnTour } from '../../pages/console/tours.ts';
 import { onServer } from '../../support/database.ts';
-import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
 import { linkAccount } from '../users/user-holdings.ts';
-
-/** Confirms, and waits for the end. */
-async function confirmed(agent: UserAgent, confirm: Page): Promise<string> {
-  const page = await agent.submit(confirm, 'console-form');
-  const last = await eventually(async () => {
-    const now = await agent.visit(page.url.pathname);
-    return /data-running/.test(now.text) ? undefined : now;
-  }, 'the job ends');
-  return wordsOf(last);
-}
+import { confirmed } from './confirmation.ts';
 
 const select = (agent: UserAgent, list: Page, action: string, chosen: readonly string[]): Promise<Page> =>
   agent.submit(list, 'console-form', { action, chosen: [...chosen] });

@@ -3,20 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { startOnTour } from '../../pages/console/tours.ts';
-import { eventually } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
-import type { Page, UserAgent } from '../../support/user-agent.ts';
+import type { Page } from '../../support/user-agent.ts';
 import { linkAccount } from '../users/user-holdings.ts';
-
-/** Confirms, and waits for the end. */
-async function confirmed(agent: UserAgent, confirm: Page): Promise<string> {
-  const page = await agent.submit(confirm, 'console-form');
-  const last = await eventually(async () => {
-    const now = await agent.visit(page.url.pathname);
-    return /data-running/.test(now.text) ? undefined : now;
-  }, 'the job ends');
-  return wordsOf(last);
-}
+import { confirmed } from './confirmation.ts';
 
 const rowsOf = ({ text }: Page): number => [...text.matchAll(/name="chosen"/g)].length;
 

@@ -69,8 +69,8 @@ export const ENCRYPTION_SETTINGS = RESPONSE_KINDS.map(encryptedAlg);
 export const RESPONSE_SETTINGS = RESPONSE_KINDS.flatMap((kind) => [signedAlg(kind), encryptedAlg(kind), encryptedEnc(kind)]);
 
 /**
- * Without a signing algorithm, responses are signed with that of the authorization server, except userinfo, which is plain JSON. Without an
- * encryption algorithm, they are not encrypted. The default content encryption is A128CBC-HS256.
+ * If no signing algorithm is set, userinfo is plain JSON, and other responses use the authorization server's algorithm. If no encryption algorithm
+ * is set, responses are not encrypted. The default content encryption is A128CBC-HS256.
  */
 export type ResponseSettings = {
   readonly [K in `${ResponseKind}_signed_response_alg`]?: SigningAlg | undefined;
